@@ -13,7 +13,6 @@ from experiments.runs import actions
 from experiments.runs.statistics.rows import repeats
 from tests.cases import each_case
 from tests.experiments.api.conftest import Api
-from tests.experiments.reports.records import Record
 from tests.experiments.reviews import reviewed
 from tests.experiments.sharing.published import approved
 from tests.fixtures import add_model, signed_in
@@ -36,7 +35,7 @@ def four(talk):
     ]
 
 
-def test_four_runs_stand_side_by_side(browser, read, four):
+def test_two_to_four_runs_stand_side_by_side_for_people_and_programs(browser, api, read, talk, four):
     page = read(browser.get(COMPARE, ids(*four)))
     rows = [row.get("data-row") for row in page.find("article")]
     assert len(page.find("section", class_="compare-column")) == 4
@@ -45,10 +44,26 @@ def test_four_runs_stand_side_by_side(browser, read, four):
     assert [gone.text for gone in page.find("del")] == ["seven."]
     assert "not in run 3, 4" in page.text
 
-    page = read(browser.get(COMPARE, ids(*four[:2])))
+    chosen = reverse("runs-chosen")
+    answer = browser.post(chosen, {**ids(*four[:2]), "do": "compare"})
+    assert answer["Location"] == f"{COMPARE}?run={four[0].pk}&run={four[1].pk}"
+    page = read(browser.get(answer["Location"]))
     [left, right] = page.find("section", class_="compare-column")
     assert ([one.text for one in left.findall(".//del")], left.findall(".//ins")) == (["seven."], [])
     assert ([one.text for one in right.findall(".//ins")], right.findall(".//del")) == (["nine."], [])
+    assert browser.post(chosen, {**ids(four[0]), "do": "compare"})["Location"] == reverse("runs")
+    for runs in ([], four[:1], [*four, talk()]):
+        assert browser.get(COMPARE, ids(*runs))["Location"] == reverse("runs")
+
+    said_of = api.get("runs/compare/", **ids(*four[:3])).json()
+    [first, second] = said_of["rows"]
+    assert [run["id"] for run in said_of["runs"]] == ids(*four[:3])["run"]
+    assert (first["kind"], second["kind"]) == ("close", "partial")
+    assert [piece["change"] for piece in first["cells"][1]["pieces"]] == ["", "gone", "new"]
+    assert second["cells"][2] is None
+    assert {one["subject"] for one in said_of["numbers"]} == {"A", "B"}
+    assert api.get("runs/compare/", **ids(four[0])).status_code == 400
+    assert api.get("runs/compare/", run=["x", "y"]).status_code == 404
 
 
 def test_what_was_set_up_differently_is_shown_and_the_rest_counted(browser, read, talk):
@@ -79,27 +94,6 @@ def test_what_was_set_up_differently_is_shown_and_the_rest_counted(browser, read
     assert [piece.text for piece in prompt.pieces[1] if piece.change] == ["kind.", "firm."]
 
 
-def test_long_transcripts_are_capped_and_it_is_said(browser, talk, monkeypatch):
-    monkeypatch.setattr(comparison, "MOST_MESSAGES", 2)
-    monkeypatch.setattr(comparison, "LONGEST_TEXT", 5)
-    one = talk("a", "b", "c")
-    beheld = comparison.of([*comparison.chosen(one.experiment.owner, ids(one, talk("long enough"))["run"])])
-
-    assert (beheld.left_out, beheld.shortened) == (1, 1)
-    assert [cell.said.text for cell in beheld.comparison.rows[0].cells] == ["a", "long "]
-    assert "beyond the first 400" in browser.get(COMPARE, ids(one, talk())).content.decode()
-
-
-def test_ticked_runs_lead_to_their_comparison_and_one_or_five_are_not_compared(browser, talk, four):
-    chosen = reverse("runs-chosen")
-    answer = browser.post(chosen, {**ids(*four[:2]), "do": "compare"})
-    assert answer["Location"] == f"{COMPARE}?run={four[0].pk}&run={four[1].pk}"
-    assert browser.post(chosen, {**ids(four[0]), "do": "compare"})["Location"] == reverse("runs")
-
-    for runs in ([], four[:1], [*four, talk()]):
-        assert browser.get(COMPARE, ids(*runs))["Location"] == reverse("runs")
-
-
 def test_runs_are_compared_by_who_may_see_them_all(client, charlie, talk):
     one, two = talk(visibility="public"), talk(visibility="public")
     approved(one, two)
@@ -111,28 +105,24 @@ def test_runs_are_compared_by_who_may_see_them_all(client, charlie, talk):
     assert signed_in(charlie).get(COMPARE, ids(one, two)).status_code == 404
 
 
-def test_programs_compare_runs(api, four):
-    said_of = api.get("runs/compare/", **ids(*four[:3])).json()
-    [first, second] = said_of["rows"]
-
-    assert [run["id"] for run in said_of["runs"]] == ids(*four[:3])["run"]
-    assert (first["kind"], second["kind"]) == ("close", "partial")
-    assert [piece["change"] for piece in first["cells"][1]["pieces"]] == ["", "gone", "new"]
-    assert second["cells"][2] is None
-    assert {one["subject"] for one in said_of["numbers"]} == {"A", "B"}
-    assert api.get("runs/compare/", **ids(four[0])).status_code == 400
-    assert api.get("runs/compare/", run=["x", "y"]).status_code == 404
-
-
-def test_as_many_queries_for_long_talks_as_for_short_ones(browser, talk, django_assert_max_num_queries):
+def test_long_transcripts_take_as_many_queries_as_short_ones_and_are_capped(
+    browser, talk, monkeypatch, django_assert_max_num_queries
+):
     short, long = (talk("a"), talk("b")), (talk(*"abcdefgh"), talk(*"stuvwxyz"))
     with django_assert_max_num_queries(100) as first:
         browser.get(COMPARE, ids(*short))
     with django_assert_max_num_queries(100) as second:
         browser.get(COMPARE, ids(*long))
-
     assert len(first.captured_queries) == len(second.captured_queries)
     assert Run.objects.count() == 4
+
+    monkeypatch.setattr(comparison, "MOST_MESSAGES", 2)
+    monkeypatch.setattr(comparison, "LONGEST_TEXT", 5)
+    one = talk("a", "b", "c")
+    beheld = comparison.of([*comparison.chosen(one.experiment.owner, ids(one, talk("long enough"))["run"])])
+    assert (beheld.left_out, beheld.shortened) == (1, 1)
+    assert [cell.said.text for cell in beheld.comparison.rows[0].cells] == ["a", "long "]
+    assert "beyond the first 400" in browser.get(COMPARE, ids(one, talk())).content.decode()
 
 
 @pytest.fixture
@@ -201,10 +191,16 @@ def draft(provider, alice, /, workflow, **fields):
 
 
 @each_case("workflow", list(CASTS))
-def test_a_public_experiment_fills_another_researchers_form(draft, charlie, browser, read, workflow):
-    made = draft(workflow, visibility="public")
-    answer = signed_in(charlie).get(reverse("experiment-clone", args=[made.pk]))
-    sent = read(signed_in(charlie).get(answer["Location"])).form(id="setup")
+def test_a_public_experiment_fills_another_researchers_form_and_a_private_one_none(
+    draft, charlie, browser, read, workflow
+):
+    made, theirs = draft(workflow), signed_in(charlie)
+    for wanted in (made.pk, "nonsense"):
+        assert theirs.get(reverse(workflow), {"clone": wanted}).status_code == 404
+    assert theirs.get(reverse("experiment-clone", args=[made.pk])).status_code == 404
+    Experiment.objects.filter(pk=made.pk).update(visibility="public")
+    answer = theirs.get(reverse("experiment-clone", args=[made.pk]))
+    sent = read(theirs.get(answer["Location"])).form(id="setup")
 
     assert answer["Location"] == f"{reverse(workflow)}?clone={made.pk}"
     assert sent["title"] == "Kites"
@@ -217,16 +213,6 @@ def test_a_public_experiment_fills_another_researchers_form(draft, charlie, brow
         assert "Dr. Vega" in own.values(), "its owner finds their own name again"
 
 
-@each_case("workflow", [*CASTS, "battles"])
-def test_what_one_may_not_see_fills_no_form(charlie, alice, workflow):
-    kept = Record(alice, workflow if workflow in CASTS else "arena").run
-    browser = signed_in(charlie)
-
-    for wanted in (kept.pk, kept.experiment_id, "nonsense"):
-        assert browser.get(reverse(workflow), {"clone": wanted}).status_code == 404
-    assert browser.get(reverse("experiment-clone", args=[kept.experiment_id])).status_code == 404
-
-
 def test_the_page_of_a_public_run_offers_to_start_from_it_as_it_was_played(draft, charlie, read, client):
     made = draft("arena", visibility="public")
     run = Run.objects.create(experiment=made, seed=1, state="completed", overrides={"max_turns": 9})
@@ -235,6 +221,8 @@ def test_the_page_of_a_public_run_offers_to_start_from_it_as_it_was_played(draft
     assert address in browser.get(run.get_absolute_url()).content.decode()
     assert read(browser.get(address)).form(id="setup")["max_turns"] == "9"
     assert address not in client.get(run.get_absolute_url()).content.decode()
+    Experiment.objects.filter(pk=made.pk).update(visibility="private")
+    assert [browser.get(reverse(name), {"clone": run.pk}).status_code for name in ("arena", "battles")] == [404, 404]
 
 
 def test_programs_clone_an_experiment_as_a_draft_of_their_own(draft, charlie):

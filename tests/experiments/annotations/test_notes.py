@@ -13,7 +13,6 @@ from experiments.library.search.query import read
 from experiments.models import Experiment, Export, Note, Passage
 from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import FORMATS
-from tests.cases import each_case
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 
@@ -22,7 +21,9 @@ def texts(run, reader):
     return [note.text for note in notes.notes_on(run, reader)]
 
 
-def test_a_note_is_its_authors_until_they_share_it_with_all_who_may_see_the_run(alice, mia, charlie, shared):
+def test_a_note_is_its_authors_until_they_share_it_with_all_who_may_see_the_run(
+    client, alice, mia, charlie, shared, talk
+):
     note = notes.write(shared, "Odd.", by=alice)
     assert texts(shared, mia) == []
     notes.revise(note, by=alice, text="Odd!\r\n\r\nSo.", shared=True)
@@ -38,26 +39,17 @@ def test_a_note_is_its_authors_until_they_share_it_with_all_who_may_see_the_run(
     assert texts(shared, charlie) == ["Odd!\n\nSo."]
     Experiment.objects.filter(pk=shared.experiment_id).update(visibility="private")
     assert not Note.objects.written_by(mia).exists(), "gone with the right to see the run"
-
-
-def test_visitors_of_a_public_run_read_no_notes(client, alice, talk):
-    run = talk(visibility="public")
-    approved(run)
-    notes.write(run, "Between us.", by=alice, shared=True)
-
-    assert "Between us." not in client.get(run.get_absolute_url()).content.decode()
-
-
-@each_case("text", ["", " \n", "x" * 20_001, "a\x00b"])
-def test_what_cannot_be_kept_is_refused(alice, talk, text):
-    run, other = talk(), talk()
+    Experiment.objects.filter(pk=shared.experiment_id).update(visibility="public")
+    approved(shared)
+    assert "Odd!" not in client.get(shared.get_absolute_url()).content.decode(), "visitors read no notes"
+    for text in ("", " \n", "x" * 20_001, "a\x00b"):
+        with pytest.raises(Invalid):
+            notes.write(shared, text, by=alice)
     with pytest.raises(Invalid):
-        notes.write(run, text, by=alice)
-    with pytest.raises(Invalid):
-        notes.write(run, "On a message of another run.", by=alice, message=other.messages.first())
+        notes.write(shared, "On a message of another run.", by=alice, message=talk().messages.first())
 
 
-def test_a_note_is_written_on_the_page_and_rendered_safely(browser, read, talk):
+def test_a_note_is_written_on_the_page_rendered_safely_edited_and_deleted(browser, read, talk):
     run = talk()
     message = run.messages.first()
     answer = browser.post(reverse("message-note", args=[message.pk]), {"text": "**Odd** <script>alert(1)</script>"})
@@ -72,15 +64,11 @@ def test_a_note_is_written_on_the_page_and_rendered_safely(browser, read, talk):
     assert "Odd" in listed.text
     assert listed.find("textarea")
 
-
-def test_a_note_is_edited_and_deleted_on_the_page(browser, mia, shared, alice):
-    note = notes.write(shared, "Odd.", by=alice, shared=True)
-    assert signed_in(mia).get(reverse("note", args=[note.pk])).status_code == 404
-
-    browser.post(reverse("note", args=[note.pk]), {"text": "Even.", "shared": "on"})
-    assert texts(shared, mia) == ["Even."]
-    assert browser.post(reverse("note", args=[note.pk]), {"text": " "}).status_code == 422
-    browser.post(reverse("note-delete", args=[note.pk]))
+    kept = reverse("note", args=[run.notes.get().pk])
+    browser.post(kept, {"text": "Even.", "shared": "on"})
+    assert run.notes.get().text == "Even."
+    assert browser.post(kept, {"text": " "}).status_code == 422
+    browser.post(reverse("note-delete", args=[run.notes.get().pk]))
     assert not Note.objects.exists()
 
 
@@ -138,23 +126,19 @@ def found(person, words="heliotrope"):
 
 
 @pytest.mark.databases
-def test_a_note_is_found_by_its_author_until_they_share_it_or_it_is_gone(alice, mia, charlie, shared):
+def test_a_note_is_found_by_its_author_until_they_share_it_or_it_is_gone_also_once_all_is_indexed_anew(
+    alice, mia, charlie, shared
+):
     note = notes.write(shared, "Compare with heliotrope.", by=alice)
     assert (found(alice), found(mia)) == (["Compare with heliotrope."], [])
 
     notes.revise(note, by=alice, text="Heliotrope it is.", shared=True)
     assert (found(mia), found(mia, "compare")) == (["Heliotrope it is."], [])
     assert found(charlie) == [], "who may not see the run"
+    Passage.objects.filter(kind="note").delete()
+    assert found(alice) == []
+    call_command("reindex")
+    assert (found(alice), found(mia)) == (["Heliotrope it is."], ["Heliotrope it is."])
 
     notes.remove(note, by=alice)
     assert found(alice) == []
-
-
-@pytest.mark.databases
-def test_the_index_is_made_anew_with_its_notes(alice, mia, shared):
-    notes.write(shared, "Heliotrope.", by=alice)
-    Passage.objects.filter(kind="note").delete()
-    assert found(alice) == []
-
-    call_command("reindex")
-    assert (found(alice), found(mia)) == (["Heliotrope."], [])

@@ -21,48 +21,49 @@ def refuses(api, counts, is_problem, nobody_is_woken, /, path, body, *words, sta
     return problem
 
 
-BAD_CONFIG = [
-    ({"prompt": "word " * 210_000}, str(LONGEST_PROMPT)),
-    ({"prompt": {"deep": {"er": [1, {"x": "\x00"}]}}}, "NUL"),
-    ({"a\ud800b": 1}, "surrogate"),
-    ({"max_turns": 10**400}, "max_turns"),
-    ({"prompting": "individual", "prompts": {"A": "Win."}}, "prompts.B"),
-    ({"limits": {"money": 5}}, "limits.money"),
-]
-
-
-@each_case(("change", "word"), BAD_CONFIG, ids=[ascii(change)[:50] for change, _ in BAD_CONFIG])
-def test_a_config_that_cannot_be_played_is_refused(refuses, body, change, word):
-    body["config"] |= change
-
-    assert refuses("experiments/", body, word, field="config")["errors"]
-
-
-def test_all_faults_are_named_at_once(refuses, body):
-    body["config"] |= {"max_turns": 0, "gap_seconds": -1}
-
-    assert set(refuses("experiments/", body)["errors"]) == {"config.max_turns", "config.gap_seconds"}
-
-
 NEUTRAL = {"model": "sim/neutral:first=0"}
-BAD_CAST = [
-    ({"A": {"model": "sim/nobody"}}, "cast.A", "sim/nobody"),
-    ({"A": {}}, "cast.A", "model"),
-    ({"C": {"model": "sim/judge:tps=0:first=0"}}, "cast.C", "no such participant"),
-    ({"\udfff": {"model": "sim/judge:tps=0:first=0"}}, "cast", "surrogate"),
-    ({"A": {**NEUTRAL, "persona": "x" * 101}}, "cast.A", "persona"),
-    ({"A": {**NEUTRAL, "api_key": "sk-1"}}, "cast.A", "api_key"),
-    ({"A": {**NEUTRAL, "params": {"temperature": 3}}}, "cast.A", "temperature"),
-    ({"A": {**NEUTRAL, "params": {"heat": 1}}}, "cast.A", "heat"),
-    ({"A": "sim/neutral:first=0"}, "cast", "dictionary"),
+BAD = [  # what is changed in one part of an experiment; the field at fault, and a word of what is said
+    ("config", {"prompt": "word " * 210_000}, "config", str(LONGEST_PROMPT)),
+    ("config", {"prompt": {"deep": {"er": [1, {"x": "\x00"}]}}}, "config", "NUL"),
+    ("config", {"a\ud800b": 1}, "config", "surrogate"),
+    ("config", {"max_turns": 10**400}, "config", "max_turns"),
+    ("config", {"prompting": "individual", "prompts": {"A": "Win."}}, "config", "prompts.B"),
+    ("config", {"limits": {"money": 5}}, "config", "limits.money"),
+    ("cast", {"A": {"model": "sim/nobody"}}, "cast.A", "sim/nobody"),
+    ("cast", {"A": {}}, "cast.A", "model"),
+    ("cast", {"C": {"model": "sim/judge:tps=0:first=0"}}, "cast.C", "no such participant"),
+    ("cast", {"\udfff": {"model": "sim/judge:tps=0:first=0"}}, "cast", "surrogate"),
+    ("cast", {"A": {**NEUTRAL, "persona": "x" * 101}}, "cast.A", "persona"),
+    ("cast", {"A": {**NEUTRAL, "api_key": "sk-1"}}, "cast.A", "api_key"),
+    ("cast", {"A": {**NEUTRAL, "params": {"temperature": 3}}}, "cast.A", "temperature"),
+    ("cast", {"A": {**NEUTRAL, "params": {"heat": 1}}}, "cast.A", "heat"),
+    ("cast", {"A": "sim/neutral:first=0"}, "cast", "dictionary"),
+    ("", {"workflow": "chess"}, "workflow", "workflow"),
+    ("", {"workflow": ["arena"]}, "workflow", "workflow"),
+    ("", {"title": "a\x00b"}, "title", "title"),
+    ("", {"title": "x" * 201}, "title", "title"),
+    ("", {"config": None}, "config", "config"),
+    ("", {"config": {}}, "config", "config"),
+    ("", {"cast": {}}, "cast.A", "cast.A"),
+    ("", {"cast": []}, "cast", "cast"),
 ]
 
 
-@each_case(("change", "field", "word"), BAD_CAST, ids=[ascii(change)[:70] for change, *_ in BAD_CAST])
-def test_a_cast_that_cannot_be_seated_is_refused(refuses, body, change, field, word):
-    body["cast"] |= change
+@each_case(("part", "change", "field", "word"), BAD, ids=[ascii(change)[:70] for _part, change, *_ in BAD])
+def test_an_experiment_that_cannot_be_played_is_refused_at_its_field(refuses, body, part, change, field, word):
+    asked = {**body, part: {**body[part], **change}} if part else {**body, **change}
+    assert refuses("experiments/", asked, word, field=field)["errors"]
 
-    assert refuses("experiments/", body, field, word, field=field)["errors"]
+
+def test_all_faults_are_named_at_once_and_fields_that_do_not_exist(refuses, body):
+    config = {**body["config"], "max_turns": 0, "gap_seconds": -1}
+    odd = {"workflow": "arena", "titel": "Panels", "config": {}, "cast": {}}
+    for path, said, named in (
+        ("experiments/", {**body, "config": config}, {"config.max_turns", "config.gap_seconds"}),
+        ("experiments/", odd, {"titel"}),
+        ("scenarios/", {"title": "Mine", "config": {}, "owner": "ada", "builtin": True}, {"owner", "builtin"}),
+    ):
+        assert set(refuses(path, said)["errors"]) == named, named
 
 
 def test_a_seat_for_which_no_model_can_be_asked_is_refused_with_what_to_do(refuses, body, monkeypatch):
@@ -81,23 +82,6 @@ def test_a_seat_for_which_no_model_can_be_asked_is_refused_with_what_to_do(refus
     refuses("experiments/", body, "cast.judge", "no default model")
 
 
-@each_case(
-    ("change", "field"),
-    [
-        ({"workflow": "chess"}, "workflow"),
-        ({"workflow": ["arena"]}, "workflow"),
-        ({"title": "a\x00b"}, "title"),
-        ({"title": "x" * 201}, "title"),
-        ({"config": None}, "config"),
-        ({"config": {}}, "config"),
-        ({"cast": {}}, "cast.A"),
-        ({"cast": []}, "cast"),
-    ],
-)
-def test_a_field_of_the_wrong_kind_is_refused_by_name(refuses, body, change, field):
-    assert refuses("experiments/", body | change, field, field=field)["errors"]
-
-
 TEXTS = {
     "cut": "{",
     "NaN": '{"workflow": NaN}',
@@ -114,67 +98,34 @@ def test_a_body_that_is_no_object_in_json_is_refused(refuses, text):
     refuses("experiments/", text)
 
 
-def test_a_body_of_megabytes_is_refused_unread(refuses, body):
+def test_a_body_of_megabytes_or_of_another_type_is_refused_unread(refuses, body):
     refuses("experiments/", body | {"title": "x" * 6_000_000}, "too large", status=413)
+    for type_ in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        refuses("experiments/", json.dumps(body), "media type", status=415, content_type=type_)
 
 
-@each_case("type_", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
-def test_another_content_type_is_refused(refuses, body, type_):
-    refuses("experiments/", json.dumps(body), "media type", status=415, content_type=type_)
+def test_a_start_and_a_question_for_events_that_make_no_sense_are_refused(api, refuses, arena, is_problem):
+    experiment = arena()
+    path, run = f"experiments/{experiment.pk}/start/", Run.objects.create(experiment=experiment, seed=1)
+    for name, values in {"seed": (2**53 + 1, 1.5), "repeats": (0, 51, None)}.items():
+        for value in values:
+            refuses(path, {name: value}, name)
+    refuses(path, "[]")
+    for key in ("k" * 201, "a\x00b"):
+        refuses(path, None, "key", Idempotency_Key=key)
+    for after in ("x", "-1", "1.5", "", "９", "9" * 19, "%00"):
+        is_problem(api.get(f"runs/{run.pk}/events/?after={after}"), 400, "after", "whole number")
 
 
-@each_case(
-    ("sent", "field"),
-    [
-        ({"seed": 2**53 + 1}, "seed"),
-        ({"seed": 1.5}, "seed"),
-        ({"repeats": 0}, "repeats"),
-        ({"repeats": 51}, "repeats"),
-        ({"repeats": None}, "repeats"),
-        ("[]", ""),
-    ],
-)
-def test_a_start_that_makes_no_sense_is_refused(refuses, arena, sent, field):
-    refuses(f"experiments/{arena().pk}/start/", sent, field)
-
-
-@each_case("key", ["k" * 201, "a\x00b"], ids=["long", "NUL"])
-def test_an_idempotency_key_that_cannot_be_stored_is_refused(refuses, arena, key):
-    refuses(f"experiments/{arena().pk}/start/", None, "key", Idempotency_Key=key)
-
-
-@each_case("query", ["experiment=x", "state=asleep", "workflow=%00", "search=%00", "experiment=%00", "state=%ff"])
-def test_a_filter_that_makes_no_sense_is_refused_by_name(api, is_problem, query):
-    is_problem(api.get(f"runs/?{query}"), 400, query.partition("=")[0])
-
-
-@each_case("after", ["x", "-1", "1.5", "", "９", "9" * 19, "%00"])
-def test_events_after_no_number_are_refused(api, arena, is_problem, after):
-    run = Run.objects.create(experiment=arena(), seed=1)
-
-    is_problem(api.get(f"runs/{run.pk}/events/?after={after}"), 400, "after", "whole number")
-
-
-@each_case(
-    ("method", "path", "status"),
-    [
+def test_a_method_an_address_or_a_filter_that_there_is_not_is_a_problem_document_too(api, is_problem):
+    nothing = "01a1fd93-cef6-75d2-b9a8-cd401838a2b6"
+    for method, path, status in (
         ("DELETE", "experiments/", 405),
-        ("PUT", "experiments/01a1fd93-cef6-75d2-b9a8-cd401838a2b6/", 405),
-        ("GET", "runs/01a1fd93-cef6-75d2-b9a8-cd401838a2b6/stop/", 405),
+        ("PUT", f"experiments/{nothing}/", 405),
+        ("GET", f"runs/{nothing}/stop/", 405),
         ("GET", "nothing/", 404),
         ("GET", "runs/17/", 404),
-    ],
-)
-def test_a_method_or_an_address_that_there_is_not_is_a_problem_document_too(api, is_problem, method, path, status):
-    is_problem(api.send(method, path), status, method if status == 405 else "")
-
-
-@each_case(
-    ("path", "said", "unknown"),
-    [
-        ("scenarios/", {"title": "Mine", "config": {}, "owner": "ada", "builtin": True}, {"owner", "builtin"}),
-        ("experiments/", {"workflow": "arena", "titel": "Panels", "config": {}, "cast": {}}, {"titel"}),
-    ],
-)
-def test_a_field_that_does_not_exist_is_refused_by_name_and_nothing_is_stored(refuses, path, said, unknown):
-    assert set(refuses(path, said)["errors"]) == unknown
+    ):
+        is_problem(api.send(method, path), status, method if status == 405 else "")
+    for query in ("experiment=x", "state=asleep", "workflow=%00", "search=%00", "experiment=%00", "state=%ff"):
+        is_problem(api.get(f"runs/?{query}"), 400, query.partition("=")[0])

@@ -1,59 +1,47 @@
-"""What is curated over HTTP: datasets, contestants, battles, councils, queues, rubrics and the cycles of contests."""
+"""What is curated over HTTP: datasets and their voters, battles, councils, queues, rubrics and cycles of contests."""
 
 import pytest
 
 from accounts.tokens import create_token
 from experiments.library.datasets import demonstration
-from experiments.models import Battle, Contestant, Cycle, Dataset, Preset, ReviewQueue, ReviewRubric
+from experiments.models import Battle, Cycle, Dataset, Preset, ReviewQueue, ReviewRubric
+from experiments.workflows.battles.campaign import boards
 from experiments.workflows.battles.campaign.boards import model_board
+from leaderboard.votes import voter_report
 from tests.experiments import contest_rows
 from tests.experiments.api.conftest import Api
 from tests.experiments.api.test_runs import rows
+from tests.experiments.battles.duels import BALLOT, voted_on
 from tests.experiments.reviews import reviewed
 from tests.fixtures import add_model
 
 
-@pytest.fixture
-def dataset(alice, provider):
-    return demonstration.make_text(alice)
-
-
-@pytest.fixture
-def battle(dataset):
-    judge = add_model("sim/judge:first=0")
-    board = model_board(dataset, judge, prompt="text_quality", prompt_version="1", params={})
+def test_a_dataset_its_contestants_and_battles_are_its_owners_to_curate(api, charlies, alice, provider, is_problem):
+    dataset = demonstration.make_text(alice)
+    board = model_board(dataset, add_model("sim/judge:first=0"), prompt="text_quality", prompt_version="1", params={})
     left, right = dataset.contestants.order_by("pk")[:2]
-    return Battle.objects.create(board=board, winner="left", sample=dataset.samples.first(), left=left, right=right)
+    pair = {"sample": dataset.samples.first(), "left": left, "right": right}
+    battle = Battle.objects.create(board=board, winner="left", **pair)
+    whole = f"datasets/{dataset.slug}/"
 
+    path = f"{whole}contestants/{left.pk}/"
+    assert api.post(path, {"deed": "describe", "label": "The first"}).json()["label"] == "The first"
+    assert api.post(path, {"deed": "void", "reason": "It is a copy."}).json()["void_reason"] == "It is a copy."
+    assert api.post(path, {"deed": "restore"}).json()["void_reason"] == ""
 
-def test_who_sees_a_dataset_and_whether_it_stays_is_its_owners_to_decide(api, charlies, dataset, is_problem):
-    path = f"datasets/{dataset.slug}/"
-
-    assert api.post(f"{path}visibility/", {"visibility": "public"}).json() == {"visibility": "public"}
-    is_problem(charlies.post(f"{path}visibility/", {"visibility": "lab"}), 403, "owner")
-    assert Dataset.objects.get().visibility == "public"
-
-    assert api.delete(path).status_code == 204
-    is_problem(api.get(path), 404)
-
-
-def test_a_battle_is_left_out_with_a_reason_and_taken_in_again(api, battle, dataset, is_problem):
-    is_problem(api.delete(f"datasets/{dataset.slug}/"), 403)  # as a battle rests on it
     path = f"battles/{battle.pk}/"
-
     assert api.post(path, {"deed": "void", "reason": "The sample is wrong."}).json()["void_reason"] != ""
     assert api.get(path).json()["void_reason"] == "The sample is wrong."
     assert api.post(path, {"deed": "restore"}).json()["void_reason"] == ""
     is_problem(api.post(path, {"deed": "void"}), 400, "reason")
 
-
-def test_a_contestant_is_described_left_out_and_rated_again(api, dataset, is_problem):
-    path = f"datasets/{dataset.slug}/contestants/{dataset.contestants.first().pk}/"
-
-    assert api.post(path, {"deed": "describe", "label": "The first"}).json()["label"] == "The first"
-    assert api.post(path, {"deed": "void", "reason": "It is a copy."}).json()["void_reason"] == "It is a copy."
-    assert api.post(path, {"deed": "restore"}).json()["void_reason"] == ""
-    assert Contestant.objects.exclude(void_reason="").count() == 0
+    assert api.post(f"{whole}visibility/", {"visibility": "public"}).json() == {"visibility": "public"}
+    is_problem(charlies.post(f"{whole}visibility/", {"visibility": "lab"}), 403, "owner")
+    assert Dataset.objects.get().visibility == "public"
+    is_problem(api.delete(whole), 403)  # as a battle rests on it
+    battle.delete()
+    assert api.delete(whole).status_code == 204
+    is_problem(api.get(whole), 404)
 
 
 def test_a_council_is_kept_listed_and_deleted(api, provider, is_problem):
@@ -70,8 +58,7 @@ def test_a_council_is_kept_listed_and_deleted(api, provider, is_problem):
     assert Preset.objects.count() == 0
 
 
-def test_a_queue_is_changed_closed_and_filled_by_whoever_looks_after_it(api, alice, played, is_problem):
-    played(max_turns=1)
+def test_a_queue_is_changed_closed_and_filled_by_whoever_looks_after_it(api, alice, is_problem):
     queue = reviewed.queue(alice)
     path = f"review/queues/{queue.pk}/"
 
@@ -159,3 +146,34 @@ def test_a_curator_leaves_a_cycle_out_and_takes_it_in_again(api, keepers, run, i
     is_problem(keepers.post(f"cycles/{cycle.pk}/restore/"), 409, "not left out")
     deeds = api.get(f"runs/{run.pk}/cycles/2/").json()["deeds"]
     assert [(one["is_void"], one["by"]) for one in deeds] == [(True, "curator"), (False, "curator")]
+
+
+def test_the_api_tells_the_report_page_by_page_and_leaves_a_voter_out_and_takes_them_in_again(
+    alice, api, charlies, settings, is_problem
+):
+    settings.PUBLIC_VOTES = True
+    path, word = "datasets/duels/voters/", voter_report.pseudonym_of(boards.people_board(voted_on(alice)), BALLOT)
+    body = api.get(path).json()
+
+    assert (body["votes"], body["counted"], body["is_whole"], len(body["results"])) == (5, 5, True, 2)
+    visitor = next(one for one in body["results"] if one["is_visitor"])
+    assert (visitor["voter"], visitor["votes"], visitor["pace"], visitor["marks"]) == (word, 3, None, [])
+    assert visitor["pace_reason"] != ""
+    assert visitor["neither"]["part"] == 1
+    assert 0 < visitor["neither"]["lower"] < visitor["neither"]["share"] < visitor["neither"]["upper"] < 1
+    assert (visitor["agreement"]["share"] is None) == (visitor["agreement_reason"] != "")
+    assert (body["widening"] is None) == (body["widening_reason"] != "")
+    assert body["bounds"]["largest_share"] == 0.25
+    first = api.get(path, page_size=1).json()
+    second = api.client.get(first["next"], headers=api.headers).json()
+    assert len({first["results"][0]["voter"], second["results"][0]["voter"]}) == 2
+    assert second["next"] is None
+
+    is_problem(charlies.post(path, {"deed": "restore", "voter": word}), 403, "curators")
+    is_problem(api.post(path, {"deed": "leave_out", "voter": word}), 400, "reason")
+    is_problem(api.post(path, {"deed": "leave_out", "voter": "nobody", "reason": "Spam."}), 400, "voter")
+    for votes in (3, 0):
+        assert api.post(path, {"deed": "leave_out", "voter": word, "reason": "Spam."}).json() == {"votes": votes}
+    left = next(one for one in api.get(path).json()["results"] if one["voter"] == word)
+    assert (left["left_out"], left["left_out_reason"], left["counted"]) == (3, "Spam.", 0)
+    assert api.post(path, {"deed": "restore", "voter": word}).json() == {"votes": 3}

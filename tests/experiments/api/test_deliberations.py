@@ -5,8 +5,9 @@ from tests.experiments.reports import deliberations
 from tests.experiments.reports.deliberations import counted
 
 
-def test_the_ranking_has_every_methods_values_and_order(api, alice):
-    run = deliberations.council(alice).run
+def test_the_ranking_is_the_latest_count_with_every_methods_values_and_order(api, alice, is_problem):
+    record = deliberations.council(alice)
+    run = record.run
     found = api.get(f"runs/{run.pk}/ranking/").json()
 
     assert found == api.get(f"runs/{run.pk}/ranking/", turn=1).json()
@@ -25,15 +26,9 @@ def test_the_ranking_has_every_methods_values_and_order(api, alice):
     assert found["krippendorff_alpha"] == {"value": 0.0, "reason": ""}
     assert found["position_effect"] == [{"place": 1, "mean": 1.75, "n": 2}, {"place": 2, "mean": 1.25, "n": 2}]
 
-
-def test_the_latest_count_of_a_turn_is_the_ranking_if_there_is_one(api, alice, is_problem):
-    record = deliberations.council(alice)
-    again = counted(count=2, ballots=[], best=[], skipped="no_ballots")
+    again, path = counted(count=2, ballots=[], best=[], skipped="no_ballots"), f"runs/{run.pk}/ranking/"
     record.step("turn/1/count/2", purpose="ballots_counted", turn=1, data=again)
-    path = f"runs/{record.run.pk}/ranking/"
-
     found = api.get(path).json()
-
     assert (found["count"], found["skipped"], found["ballots"]) == (2, "no_ballots", 0)
     assert all(one["groups"] is None and one["reason"] == "no_comparisons" for one in found["orders"])
     is_problem(api.get(path, turn=2), 404)
@@ -49,23 +44,12 @@ def offering(run):
     return run
 
 
-def test_a_council_is_asked_further(api, council, start, nobody_is_woken):
+def test_a_council_is_asked_further_in_words_while_it_listens(api, council, debate, start, nobody_is_woken, is_problem):
     run = offering(start(council()))
-    said = api.get(f"runs/{run.pk}/").json()
-    assert (said["state"], said["waiting_for"]) == ("completed", None)
+    said, path = api.get(f"runs/{run.pk}/").json(), f"runs/{run.pk}/ask/"
+    assert (said["state"], said["waiting_for"], said["mode"]) == ("completed", None, None)
     assert (said["offer"]["key"], said["offer"]["reason"]) == ("turn/1/next", "your_turn")
     assert "send" in said["offer"]["actions"]
-
-    asked = api.post(f"runs/{run.pk}/ask/", {"text": "And at sunset?"})
-
-    assert (asked.status_code, asked.json()["state"]) == (200, "queued"), asked.content
-    assert nobody_is_woken[-1] == run.pk
-    assert [step.data["text"] for step in run.steps.filter(kind="offer")] == ["And at sunset?"]
-
-
-def test_a_question_needs_words_and_a_council_that_listens(api, council, debate, start, is_problem):
-    run = offering(start(council()))
-    path = f"runs/{run.pk}/ask/"
     for body in ({"text": "  "}, {}, {"text": "a\x00"}):
         is_problem(api.post(path, body), 400, "text")
     is_problem(api.post(f"runs/{start(debate()).pk}/ask/", {"text": "And now?"}), 409)
@@ -76,6 +60,12 @@ def test_a_question_needs_words_and_a_council_that_listens(api, council, debate,
     Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED, origin=Run.Origin.LIVE)
     is_problem(api.post(path, {"text": "And now?"}), 409, "ended")
     assert run.steps.get(key="turn/1/next").state == Step.State.OPEN
+
+    Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED)
+    asked = api.post(path, {"text": "And at sunset?"})
+    assert (asked.status_code, asked.json()["state"]) == (200, "queued"), asked.content
+    assert nobody_is_woken[-1] == run.pk
+    assert [step.data["text"] for step in run.steps.filter(kind="offer")] == ["And at sunset?"]
 
 
 def test_a_draft_is_kept_while_its_pause_is_open_and_not_said(api, debate, start, is_problem):

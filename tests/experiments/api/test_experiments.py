@@ -1,12 +1,13 @@
-"""Creating, reading and starting experiments: what is stored, which seeds, and once however often it is sent."""
+"""Creating, reading and starting experiments: what is stored, which seeds, and once however often; statistics."""
 
+import csv
 from uuid import UUID
 
 import pytest
 
 from experiments.models import Experiment, IdempotentRequest, ProviderModel, Run
 from experiments.runs import actions
-from tests.cases import each_case
+from tests.experiments.repeated import ended, judged
 from tests.rivals import at_once
 
 
@@ -30,6 +31,12 @@ def test_an_experiment_is_created_as_it_was_asked_for_and_starts_nothing(api, bo
     assert (counts()["Run"], nobody_is_woken) == (0, [])
     assert api.get(f"experiments/{said['id']}/").json() == said
 
+    ids = [api.post("experiments/", body).json()["id"], said["id"]]
+    listed = api.get("experiments/", workflow="arena").json()
+    assert [experiment["id"] for experiment in listed["results"]] == ids, "the newest first"
+    assert (listed["next"], listed["previous"]) == (None, None)
+    assert api.get("experiments/", workflow="council").json()["results"] == []
+
 
 def test_the_participants_are_taken_as_they_are_listed_and_an_estimate_creates_nothing(api, body, counts):
     listed = api.post("experiments/", body).json()["cast"]
@@ -44,45 +51,31 @@ def test_the_participants_are_taken_as_they_are_listed_and_an_estimate_creates_n
     assert api.post("experiments/", {**body, "cast": listed}).json()["cast"] == listed
 
 
-def test_the_judge_and_the_filter_are_the_labs_unless_named_or_not_wanted(api, body):
-    def seats():
-        return {seat["seat"]: seat["model"] for seat in api.post("experiments/", body).json()["cast"]}
+def test_what_is_left_out_is_filled_in_and_the_judge_and_the_filter_are_the_labs_unless_not_wanted(api, body):
+    def made():
+        said = api.post("experiments/", body).json()
+        return said, {seat["seat"]: seat["model"] for seat in said["cast"]}
 
-    cast = seats()
-    assert (cast["judge"][:9], cast["filter"][:10]) == ("sim/judge", "sim/filter")
-    body["cast"]["judge"] = body["cast"]["B"] = body["cast"]["A"]
-    assert {model for seat, model in seats().items() if seat != "filter"} == {"sim/cooperative:first=0"}
-
-    del body["cast"]["judge"]
-    body["config"] |= {"judge": False, "filter": False}
-    ProviderModel.objects.update(is_default_judge=False, is_default_filter=False)
-    assert list(seats()) == ["A", "B"]
-
-
-def test_what_is_left_out_is_filled_in_and_shown(api, body):
     del body["title"]
     body["config"] = {"prompt": "  Share\nseven   panels. " + "x" * 500}
-    said = api.post("experiments/", body).json()
-    body["config"]["max_turns"] = None
-    unlimited = api.post("experiments/", body).json()["config"]
-
+    said, cast = made()
     config = said["config"]
     assert (config["mode"], config["max_turns"], config["filter"]) == ("automatic", 5, True)
     assert config["limits"] == {"tokens": None, "seconds": None, "cost": None}
-    assert (unlimited["max_turns"], unlimited["limits"]["seconds"]) == (None, 3600.0)
     assert said["title"].startswith("Share seven panels. xxx")
     assert said["title"].endswith("…")
     assert len(said["title"]) == 200
+    assert (cast["judge"][:9], cast["filter"][:10]) == ("sim/judge", "sim/filter")
 
-
-def test_experiments_are_listed_newest_first_and_by_workflow(api, body):
-    ids = [api.post("experiments/", body | {"title": str(number)}).json()["id"] for number in range(3)]
-
-    listed = api.get("experiments/", workflow="arena").json()
-
-    assert [experiment["id"] for experiment in listed["results"]] == ids[::-1]
-    assert (listed["next"], listed["previous"]) == (None, None)
-    assert api.get("experiments/", workflow="council").json()["results"] == []
+    body["config"]["max_turns"] = None
+    body["cast"]["judge"] = body["cast"]["B"] = body["cast"]["A"]
+    said, cast = made()
+    assert (said["config"]["max_turns"], said["config"]["limits"]["seconds"]) == (None, 3600.0)
+    assert {model for seat, model in cast.items() if seat != "filter"} == {"sim/cooperative:first=0"}
+    del body["cast"]["judge"]
+    body["config"] |= {"judge": False, "filter": False}
+    ProviderModel.objects.update(is_default_judge=False, is_default_filter=False)
+    assert list(made()[1]) == ["A", "B"]
 
 
 @pytest.fixture
@@ -94,9 +87,9 @@ def seeds(response):
     return [run["seed"] for run in response.json()["runs"]]
 
 
-def test_a_start_queues_a_run_and_answers_with_it(api, path, nobody_is_woken):
+@pytest.mark.databases
+def test_a_start_queues_runs_with_successive_seeds_and_without_a_seed_draws_one(api, path, nobody_is_woken):
     response = api.post(path, {"seed": 7})
-
     [said] = response.json()["runs"]
     run = Run.objects.get()
     event = run.events.get()
@@ -107,23 +100,14 @@ def test_a_start_queues_a_run_and_answers_with_it(api, path, nobody_is_woken):
     assert event.data["config"] == run.experiment.config
     assert [seat["seat"] for seat in event.data["cast"]] == ["A", "B", "judge", "filter"]
 
-
-def test_repeats_get_successive_seeds_and_without_a_seed_each_start_draws_one(api, path, nobody_is_woken):
-    assert seeds(api.post(path, {"seed": 40, "repeats": 4})) == [40, 41, 42, 43]
-    assert len(nobody_is_woken) == 4
+    for least in (0, 2**53, 40):
+        assert seeds(api.post(path, {"seed": least, "repeats": 2})) == [least, least + 1]
+        assert Run.objects.filter(seed=least).count() == 1
+    assert len(nobody_is_woken) == 7
     without_body = api.client.generic("POST", f"/api/{path}", headers=api.headers)
-
     drawn = [seeds(without_body), seeds(api.post(path, {})), seeds(api.post(path, {"seed": None}))]
-
     assert len({seed for [seed] in drawn}) == 3
     assert all(0 <= seed < 2**31 for [seed] in drawn)
-
-
-@pytest.mark.databases
-@each_case("seed", [0, 2**53])
-def test_the_smallest_and_the_largest_seed_are_kept(api, path, seed):
-    assert seeds(api.post(path, {"seed": seed, "repeats": 2})) == [seed, seed + 1]
-    assert Run.objects.filter(seed=seed).count() == 1
 
 
 def test_more_live_runs_than_are_allowed_are_refused_and_ended_ones_do_not_count(api, arena, counts, is_problem):
@@ -166,7 +150,56 @@ def test_two_requests_racing_with_the_same_key_start_one_run(api, path):
     assert (IdempotentRequest.objects.count(), Run.objects.get().events.count()) == (1, 1)
 
 
-def test_a_run_of_a_workflow_without_a_mode_has_none(api, council, start):
-    run = start(council())
+@pytest.fixture
+def repeated(arena):
+    experiment = arena(counterbalance=True)
+    for seed, (a, b) in enumerate([((10, 30), (0, 0)), ((20, 20), (0, None)), ((30, 50), (0, 10))], start=1):
+        run = ended(experiment, seed)
+        judged(run, "A", *a)
+        judged(run, "B", *b)
+    judged(ended(experiment, 4, state="stopped"), "A", 90)
+    return experiment
 
-    assert api.get(f"runs/{run.pk}/").json()["mode"] is None
+
+def statistics(api, experiment, **params):
+    return api.get(f"experiments/{experiment.pk}/statistics/", **params)
+
+
+@pytest.mark.databases
+def test_the_estimates_are_told_with_their_intervals_and_what_is_missing_is_null(api, repeated, is_problem):
+    said = statistics(api, repeated).json()
+    a, b = (said["subjects"][seat] for seat in "AB")
+    final = a["measures"]["final_deviation"]
+
+    assert (said["confidence"], len(said["counted"]), said["switched_on"]) == (0.95, 3, [])
+    assert [left["reason"] for left in said["left_out"]] == ["stopped"]
+    assert (final["n"], final["missing"], final["mean"]) == (3, 0, pytest.approx(100 / 3))
+    assert final["low"] < final["mean"] < final["high"]
+    assert a["deviated"]["count"] == 2
+    assert said["difference"]["final_deviation"]["n"] == 2
+    assert said["beginning"]["A"]["final_deviation"]["second"]["n"] == 2
+    assert said["beginning"]["A"]["final_deviation"]["no_interval"] == "one_value"
+    [unscored] = [row for row in said["values"] if row["seed"] == 2 and row["subject"] == "B"]
+    assert unscored["final_deviation"] is None
+    assert b["turns"][1]["goal_deviation"]["missing"] == 1
+    assert (a["measures"]["anger"]["mean"], a["measures"]["tokens"]["mean"]) == (None, None)
+
+    response = statistics(api, repeated, format="csv")
+    assert response["Content-Type"].startswith("text/csv")
+    rows = list(csv.DictReader(response.content.decode().splitlines()))
+    found = [(row["seed"], row["subject"], row["final_deviation"]) for row in rows]
+    assert found[2:4] == [("2", "A", "20.0"), ("2", "B", "")]
+
+    said = statistics(api, repeated, **{"with": ["stopped", "branch"]}).json()
+    assert (len(said["counted"]), said["left_out"], said["switched_on"]) == (4, [], ["stopped", "branch"])
+    is_problem(statistics(api, repeated, **{"with": "everything"}), 400, "everything", "stopped")
+    is_problem(statistics(api, repeated, format="xlsx"), 400, "csv")
+
+
+def test_many_runs_take_no_more_queries_than_a_few(api, arena, django_assert_max_num_queries):
+    experiment = arena()
+    for seed in range(12):
+        judged(ended(experiment, seed), "A", 10, 30)
+
+    with django_assert_max_num_queries(11):
+        assert len(statistics(api, experiment).json()["counted"]) == 12

@@ -24,7 +24,9 @@ def worker(redis_server):
     worker.register_death()
 
 
-def test_it_is_ok_while_every_part_answers(nobodys, provider, worker):
+def test_it_is_ok_while_every_part_answers_and_names_one_that_is_being_restarted(
+    nobodys, provider, worker, settings, tmp_path
+):
     response = nobodys.get("health/")
 
     report = response.json()
@@ -33,17 +35,13 @@ def test_it_is_ok_while_every_part_answers(nobodys, provider, worker):
     assert all(part["ok"] and part["detail"] for part in report["services"].values())
     assert parse_datetime(report["time"]) is not None
 
-
-@pytest.mark.system
-def test_without_a_worker_it_is_down_and_says_how_to_start_one(nobodys, provider):
-    response = nobodys.get("health/")
-
-    services = response.json()["services"]
-    assert (response.status_code, response.json()["status"]) == (503, "down")
-    assert services["workers"] == {"ok": False, "detail": "no worker: start one with `manage.py up`"}
-    assert services["database"]["ok"]
-    assert services["redis"]["ok"]
-    assert services["providers"] == {"ok": True, "detail": "simulated"}
+    settings.MISSING_PARTS_FILE = tmp_path / "missing-parts"
+    settings.MISSING_PARTS_FILE.write_text(f"{os.getppid()}\nsandbox ended with exit code 1, 3 times in a row")
+    report = nobodys.get("health/").json()
+    assert (report["status"], report["services"]["parts"]["ok"]) == ("down", False)
+    assert report["services"]["parts"]["detail"].startswith("sandbox")
+    settings.MISSING_PARTS_FILE.write_text("0\nsandbox ended with exit code 1")  # of another supervisor
+    assert nobodys.get("health/").json()["status"] == "ok"
 
 
 def test_a_worker_that_has_been_silent_for_long_is_gone_whatever_its_clock_says(nobodys, provider, worker):
@@ -78,31 +76,27 @@ def test_without_redis_it_is_down_and_answers_soon_and_ok_when_it_is_back(nobody
     assert nobodys.get("health/").json()["services"]["redis"] == {"ok": True, "detail": "answers"}
 
 
-def test_without_a_provider_that_can_be_asked_it_is_down(nobodys, monkeypatch):
+def test_without_a_provider_that_can_be_asked_it_is_down_and_a_wrong_clock_is_told(nobodys, monkeypatch):
     monkeypatch.delenv("A_KEY_OF_NOBODY", raising=False)
     Provider.objects.create(name="keyless", base_url="https://api.example.org/v1", api_key_env="A_KEY_OF_NOBODY")
     Provider.objects.create(name="off", base_url="https://api.example.org/v1", is_active=False)
-
-    part = nobodys.get("health/").json()["services"]["providers"]
-
-    assert part == {"ok": False, "detail": "none: add one with `manage.py add_provider`"}
-
-
-def test_a_part_that_is_being_restarted_is_named(nobodys, provider, worker, settings, tmp_path):
-    settings.MISSING_PARTS_FILE = tmp_path / "missing-parts"
-    settings.MISSING_PARTS_FILE.write_text(f"{os.getppid()}\nsandbox ended with exit code 1, 3 times in a row")
-
-    report = nobodys.get("health/").json()
-
-    assert report["status"] == "down"
-    assert report["services"]["parts"]["ok"] is False
-    assert report["services"]["parts"]["detail"].startswith("sandbox")
-    settings.MISSING_PARTS_FILE.write_text("0\nsandbox ended with exit code 1")  # of another supervisor
-    assert nobodys.get("health/").json()["status"] == "ok"
+    right = clock.read
+    for off in (-3600, 3600):
+        monkeypatch.setattr(clock, "read", lambda off=off: right() - timedelta(seconds=off))
+        services = nobodys.get("health/").json()["services"]
+        assert (services["machine"]["ok"], "3600 seconds" in services["machine"]["detail"]) == (True, True)
+    assert services["providers"] == {"ok": False, "detail": "none: add one with `manage.py add_provider`"}
 
 
 @pytest.mark.system
-def test_it_tells_nobody_an_address_or_a_key_whatever_token_is_sent(nobodys, provider, monkeypatch, redis_server):
+def test_without_a_worker_it_is_down_and_tells_nobody_an_address_or_a_key(nobodys, provider, monkeypatch, redis_server):
+    response = nobodys.get("health/")
+    services = response.json()["services"]
+    assert (response.status_code, response.json()["status"]) == (503, "down")
+    assert services["workers"] == {"ok": False, "detail": "no worker: start one with `manage.py up`"}
+    assert (services["database"]["ok"], services["redis"]["ok"]) == (True, True)
+    assert services["providers"] == {"ok": True, "detail": "simulated"}
+
     monkeypatch.setenv("A_KEY_OF_SOMEBODY", "sk-very-secret")
     Provider.objects.create(name="keyed", base_url="https://secret.example.org/v1", api_key_env="A_KEY_OF_SOMEBODY")
     nobodys.headers = {"Authorization": "Bearer wrong"}
@@ -111,11 +105,3 @@ def test_it_tells_nobody_an_address_or_a_key_whatever_token_is_sent(nobodys, pro
 
     assert "keyed" in text
     assert not any(secret in text for secret in ("sk-very-secret", "secret.example.org", str(redis_server.socket)))
-
-
-def test_a_clock_that_is_wrong_is_told_and_takes_nothing_out(nobodys, monkeypatch):
-    right = clock.read
-    for off in (-3600, 3600):
-        monkeypatch.setattr(clock, "read", lambda off=off: right() - timedelta(seconds=off))
-        part = nobodys.get("health/").json()["services"]["machine"]
-        assert (part["ok"], "3600 seconds" in part["detail"]) == (True, True)

@@ -10,8 +10,6 @@ from accounts.models import ApiToken, AuditEntry, Invitation, Membership, User
 from accounts.tokens import create_token
 from tests.experiments.api.conftest import Api
 
-ALL = ["read", "write", "spend", "review", "admin"]
-
 
 @pytest.fixture
 def admin(db):
@@ -23,41 +21,30 @@ def admins(admin):
     return Api(create_token(admin))
 
 
-@pytest.fixture
-def project(alice):
-    return projects.create(by=alice, name="Solar villages")
-
-
-def test_a_token_makes_another_one_that_may_less(api, alice):
+def test_a_token_makes_another_one_that_may_less_and_is_revoked_by_its_owner_alone(api, charlies, alice, is_problem):
     made = api.post("tokens/", {"name": "reader", "days": 5, "scopes": ["read"]})
-
     said = made.json()
     assert (made.status_code, said["scopes"], said["last_used"]) == (201, ["read"], None)
     assert Api(said["token"]).get("runs/").status_code == 200
     assert said["token"] not in api.get("tokens/").content.decode()
     assert {one["name"] for one in api.get("tokens/").json()["results"]} == {"script", "reader"}
 
-
-def test_a_token_gives_no_scope_that_it_lacks_and_makes_none_that_outlives_it(alice, is_problem):
-    narrow = Api(create_token(alice, scopes=["read", "admin"], days=2))
-
-    is_problem(narrow.post("tokens/", {"name": "x", "scopes": ["read", "spend"]}), 403, "cannot grant", "spend")
-    assert ApiToken.objects.count() == 1
-    narrow.post("tokens/", {"name": "x", "days": 365, "scopes": ["read"]})
-    assert ApiToken.objects.get(name="x").expiry - timezone.now() <= timedelta(days=2)
-
-
-def test_a_token_is_revoked_by_its_owner_alone(api, charlies, alice):
-    lost = create_token(alice, name="lost")
-    path = f"tokens/{ApiToken.objects.get(name='lost').token_key}/"
-
+    path = f"tokens/{ApiToken.objects.get(name='reader').token_key}/"
     assert charlies.delete(path).status_code == 404
-    assert api.get(path).json()["name"] == "lost"
+    assert api.get(path).json()["name"] == "reader"
     assert api.delete(path).status_code == 204
-    assert Api(lost).get("runs/").status_code == 401
+    assert Api(said["token"]).get("runs/").status_code == 401
+
+    narrow, count = Api(create_token(alice, scopes=["read", "admin"], days=2)), ApiToken.objects.count()
+    is_problem(narrow.post("tokens/", {"name": "x", "scopes": ["read", "spend"]}), 403, "cannot grant", "spend")
+    assert ApiToken.objects.count() == count
+    narrow.post("tokens/", {"name": "x", "days": 365, "scopes": ["read"]})
+    assert ApiToken.objects.get(name="x").expiry - timezone.now() <= timedelta(days=2), "none outlives it"
 
 
-def test_administrators_find_people_and_decide_on_them_but_the_last_one_stays(admins, admin, charlie, is_problem):
+def test_administrators_invite_and_find_people_and_decide_on_them_but_the_last_one_stays(
+    admins, admin, api, charlie, is_problem
+):
     [found] = admins.get("people/", search="char").json()["results"]
     path = f"people/{found['id']}/"
 
@@ -70,10 +57,7 @@ def test_administrators_find_people_and_decide_on_them_but_the_last_one_stays(ad
     ]
     is_problem(admins.patch(f"people/{admin.pk}/", {"role": "reviewer"}), 409, "last administrator")
 
-
-def test_an_invitation_is_made_read_and_taken_back(admins, api, is_problem):
     made = admins.post("invitations/", {"role": "reviewer", "email": "rita@lab.example"}).json()
-
     assert "/invitations/" in made["address"]
     [shown] = admins.get("invitations/").json()["results"]
     assert "address" not in shown
@@ -83,7 +67,14 @@ def test_an_invitation_is_made_read_and_taken_back(admins, api, is_problem):
     assert Invitation.objects.open().count() == 0
 
 
-def test_a_project_is_made_changed_archived_and_taken_up_again(api, project, is_problem):
+@pytest.fixture
+def project(alice):
+    return projects.create(by=alice, name="Solar villages")
+
+
+def test_a_project_is_made_changed_archived_and_taken_up_again_and_its_lead_who_stays_places_members(
+    api, charlies, project, alice, charlie, is_problem
+):
     made = api.post("projects/", {"name": "Wind"}).json()
     path = f"projects/{made['id']}/"
 
@@ -94,10 +85,7 @@ def test_a_project_is_made_changed_archived_and_taken_up_again(api, project, is_
     is_problem(api.post("projects/", {"name": "Wind"}), 400, "name")
     is_problem(api.patch(path, {"name": "Solar villages"}), 409, "with this name")
 
-
-def test_members_are_placed_moved_and_removed_by_the_lead_who_stays(api, charlies, project, alice, charlie, is_problem):
     path = f"projects/{project.pk}/members/"
-
     assert api.post(path, {"username": "charlie", "role": "watcher"}).json()["role"] == "watcher"
     assert [one["username"] for one in charlies.get(path).json()["results"]] == ["alice", "charlie"]
     is_problem(charlies.post(path, {"username": "charlie", "role": "lead"}), 403, "leads")

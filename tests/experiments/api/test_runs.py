@@ -16,9 +16,9 @@ def queued(experiment, count=1):
     return Run.objects.bulk_create(Run(experiment=experiment, seed=seed) for seed in range(count))
 
 
-def test_a_run_that_waits_for_a_driver_has_nothing_to_tell_yet(api, arena, start):
+def test_a_run_that_waits_for_a_driver_has_nothing_to_tell_yet_and_that_is_not_wrong(api, arena, start):
     run = start(arena())
-    said = api.get(f"runs/{run.pk}/").json()
+    said, report = (api.get(f"runs/{run.pk}/{path}").json() for path in ("", "report/"))
 
     assert (said["id"], said["experiment"], said["workflow"]) == (str(run.pk), str(run.experiment_id), "arena")
     assert (said["state"], said["seed"], said["turn"], said["waiting_for"]) == ("queued", 7, 0, None)
@@ -26,6 +26,9 @@ def test_a_run_that_waits_for_a_driver_has_nothing_to_tell_yet(api, arena, start
     assert said["usage"] == {"input_tokens": 0, "output_tokens": 0, "reasoning_tokens": 0, "calls": 0}
     assert said["metrics"]["A"]["goal_deviation"] is None
     assert parse_datetime(said["created"]) is not None
+    assert [rows(api, run, what) for what in ("messages", "judgments", "calls")] == [[], [], []]
+    assert [event["type"] for event in rows(api, run, "events")] == ["experiment_created"]
+    assert (report["run"]["state"], report["messages"], report["judgments"], report["calls"]) == ("queued", [], [], [])
 
 
 @pytest.mark.databases
@@ -46,7 +49,7 @@ def test_a_run_that_has_ended_says_what_it_took(api, played):
     assert api.get(f"runs/{run.pk}/").json()["cost"] is None, "unknown is not zero"
 
 
-def test_runs_are_listed_newest_first_by_what_is_asked_for_and_all_of_it(api, arena):
+def test_runs_are_listed_newest_first_by_what_is_asked_for_fifty_on_a_page(api, arena, django_assert_max_num_queries):
     experiment, other = arena(prompt="Solar panels"), arena(prompt="Another answer")
     runs = queued(experiment, len(Run.State))
     [elsewhere] = queued(other)
@@ -60,6 +63,10 @@ def test_runs_are_listed_newest_first_by_what_is_asked_for_and_all_of_it(api, ar
         assert ids(api.get("runs/", experiment=str(experiment.pk), state=state, search="solar")) == [str(run.pk)]
     assert len(ids(api.get("runs/", workflow="arena"))) == len(runs) + 1
     assert ids(api.get("runs/", workflow="council")) == []
+    queued(other, 54 - len(runs))
+    for asked, given in (("0", 50), ("x", 50), ("60", 55), ("100000", 55)):
+        with django_assert_max_num_queries(6):  # as many as for one run
+            assert len(ids(api.get("runs/", page_size=asked))) == given, asked
 
 
 @pytest.mark.databases
@@ -80,22 +87,15 @@ def test_pages_hold_every_run_of_a_filter_once_there_and_back_and_a_new_one_does
     assert [run["seed"] for run in back["results"]] == forth[1]
 
 
-def test_a_page_has_fifty_rows_unless_another_number_makes_sense(api, arena, django_assert_max_num_queries):
-    queued(arena(), 55)
-    api.get("runs/")
-    for asked, given in (("0", 50), ("x", 50), ("60", 55), ("100000", 55)):
-        with django_assert_max_num_queries(6):  # as many as for one run
-            assert len(ids(api.get("runs/", page_size=asked))) == given, asked
-
-
-def state(run):
-    return Run.objects.get(pk=run.pk).state
-
-
 @each_case("before", Run.State.values)
-def test_stopping_twice_or_after_the_end_changes_nothing_more(api, arena, start, before):
+def test_stopping_twice_or_after_the_end_changes_nothing_more_nor_does_resuming_what_has_not_failed(
+    api, arena, start, is_problem, nobody_is_woken, before
+):
     run = start(arena())
     Run.objects.filter(pk=run.pk).update(state=before)
+    if before != Run.State.FAILED:
+        is_problem(api.post(f"runs/{run.pk}/resume/"), 409, "was paused")
+        assert (Run.objects.get().state, run.events.count(), nobody_is_woken) == (before, 1, [run.pk])
     first = api.post(f"runs/{run.pk}/stop/").json()
     events = run.events.count()
 
@@ -111,18 +111,6 @@ def test_stopping_twice_or_after_the_end_changes_nothing_more(api, arena, start,
     if before == Run.State.RUNNING:
         event = run.events.last()
         assert (event.type, event.data) == ("experiment_state", {"state": "stopping", "by": "alice"})
-
-
-def test_only_a_failed_or_a_paused_run_can_be_resumed(api, arena, start, is_problem, nobody_is_woken):
-    experiment = arena()
-    for other in set(Run.State) - {Run.State.FAILED}:
-        run = start(experiment)
-        Run.objects.filter(pk=run.pk).update(state=other)
-        woken = len(nobody_is_woken)
-
-        is_problem(api.post(f"runs/{run.pk}/resume/"), 409, "was paused")
-
-        assert (state(run), run.events.count(), len(nobody_is_woken)) == (other, 1, woken)
 
 
 @pytest.mark.databases
@@ -146,61 +134,28 @@ def waiting(arena, start, drive):
     return Run.objects.get(pk=begun.pk)
 
 
-def waiting_for(api, run):
-    return api.get(f"runs/{run.pk}/").json()["waiting_for"]
-
-
-def test_what_is_waited_for_is_told_with_everything_that_would_be_sent(api, waiting, drive):
-    asked = waiting_for(api, waiting)
+def test_what_is_waited_for_is_told_as_it_would_be_sent_and_what_makes_no_sense_asks_nobody(
+    api, waiting, drive, provider, is_problem
+):
+    asked, path = api.get(f"runs/{waiting.pk}/").json()["waiting_for"], f"runs/{waiting.pk}/say/"
     assert (asked["key"], asked["reason"], asked["seat"]) == ("turn/1/A/prompt", "turn_start", "A")
     assert {"send", "default", "skip", "next", "end"} <= set(asked["actions"])
-
-    api.post(f"runs/{waiting.pk}/say/", {"key": asked["key"], "action": "default"})
-    drive()
-
-    sent = api.get(f"runs/{waiting.pk}/calls/").json()["results"][0]["request"]["messages"]
-    assert sent == [{"role": "user", "content": asked["default"]}]
-
-
-@each_case(
-    ("said", "status"),
-    [
+    for said, status in (
         ({"key": "turn/1/B/prompt", "action": "default"}, 409),
         ({"key": "turn/1/A/prompt", "action": "regenerate"}, 400),
         ({"key": "turn/1/A/prompt", "action": "send", "text": "a\u0000b"}, 400),
         ({"key": "turn/1/A/prompt"}, 400),
         ({"action": "default"}, 400),
-    ],
-    ids=["other side", "not available", "NUL", "no action", "no key"],
-)
-def test_what_makes_no_sense_here_is_refused_and_asks_nobody(api, waiting, drive, provider, is_problem, said, status):
-    is_problem(api.post(f"runs/{waiting.pk}/say/", said), status)
+    ):
+        is_problem(api.post(path, said), status)
     drive()
-
     assert provider.ledger() == []
-    assert waiting_for(api, waiting)["key"] == "turn/1/A/prompt"
+    assert api.get(f"runs/{waiting.pk}/").json()["waiting_for"] == asked
 
-
-def test_a_run_whose_end_was_moved_plays_on_and_can_be_branched_and_judged_again(api, waiting, drive, is_problem):
-    path = f"runs/{waiting.pk}/"
-    is_problem(api.post(f"{path}mode/", {"mode": "sideways"}), 400)
-    assert api.post(f"{path}extend/", {"max_turns": 2}).status_code == 200
-    assert api.post(f"{path}mode/", {"mode": "automatic"}).json()["mode"] == "automatic"
+    api.post(path, {"key": asked["key"], "action": "default"})
     drive()
-
-    said = api.get(f"{path}messages/").json()["results"]
-    assert [m["turn"] for m in said] == [1, 1, 2, 2]
-    assert api.get(path).json()["state"] == "completed"
-    is_problem(api.post(f"{path}mode/", {"mode": "manual"}), 409)
-    is_problem(api.post(f"{path}pause/"), 409)
-
-    branched = api.post(f"messages/{said[0]['id']}/branch/", {"text": "I give you all of it."})
-    judged = api.post(f"{path}judge/", {"rubric": "Count the offers."})
-    is_problem(api.post(f"messages/{said[0]['id']}/branch/", {"text": " "}), 400)
-    assert (branched.status_code, judged.status_code) == (201, 201)
-    made = branched.json()
-    assert (made["origin"], made["parent"], made["branched_from"]) == ("branch", str(waiting.pk), said[0]["id"])
-    assert (judged.json()["workflow"], judged.json()["parent"]) == ("judging", str(waiting.pk))
+    sent = api.get(f"runs/{waiting.pk}/calls/").json()["results"][0]["request"]["messages"]
+    assert sent == [{"role": "user", "content": asked["default"]}]
 
 
 def rows(api, run, what, **params):
@@ -232,21 +187,14 @@ def test_a_run_is_read_in_the_order_it_was_played(api, played):
     assert (report["messages"], report["judgments"], report["calls"]) == (said, judged, calls)
 
 
-def test_of_a_run_that_has_not_begun_lists_and_report_are_empty_and_not_wrong(api, arena, start):
-    run = start(arena())
-    report = api.get(f"runs/{run.pk}/report/").json()
-
-    assert [rows(api, run, what) for what in ("messages", "judgments", "calls")] == [[], [], []]
-    assert [event["type"] for event in rows(api, run, "events")] == ["experiment_created"]
-    assert (report["run"]["state"], report["messages"], report["judgments"], report["calls"]) == ("queued", [], [], [])
-
-
 ODD = "שלום \u200fمرحبا 👩‍👩‍👧‍👦 漢字 \u202e e\u0301 <script>alert(1)</script> \ufeff end\r\n\t "
 
 
 @pytest.mark.databases
-def test_a_prompt_in_any_script_reaches_the_provider_as_it_was_typed(api, body, drive, provider):
+def test_words_in_any_script_are_asked_kept_and_answered_as_they_are(api, body, drive, scripted):
+    said = ODD.replace("\r\n\t ", "")
     body["config"] |= {"prompt": ODD, "max_turns": 1, "filter": False, "judge": False}
+    body["cast"]["A"] = {"model": scripted.model("scripted/odd", [said[:7], said[7:]])}
     created = api.post("experiments/", body).json()
     api.post(f"experiments/{created['id']}/start/", {"seed": 1})
     drive()
@@ -255,13 +203,6 @@ def test_a_prompt_in_any_script_reaches_the_provider_as_it_was_typed(api, body, 
     assert run.state == "completed"
     assert run.calls.first().request["messages"][0]["content"].startswith(ODD)
     assert api.get(f"experiments/{created['id']}/").json()["config"]["prompt"] == ODD
-
-
-def test_what_models_say_in_any_script_is_kept_and_answered_as_it_is(api, arena, start, drive, scripted):
-    said = ODD.replace("\r\n\t ", "")
-    run = start(arena(scripted.model("scripted/odd", [said[:7], said[7:]]), judge=False, filter=False, max_turns=1))
-    drive()
-
     response = api.get(f"runs/{run.pk}/messages/")
     [message, _] = response.json()["results"]
     assert message["raw_text"] == message["text"] == said

@@ -38,7 +38,15 @@ def operations(schema):
     }
 
 
-def test_anybody_is_given_the_schema_as_yaml_or_json(nobodys, schema, monkeypatch):
+def test_it_is_valid_with_every_reference_and_given_to_anybody_as_yaml_or_json(nobodys, schema, monkeypatch):
+    rules = json.loads(files("drf_spectacular.validation").joinpath("openapi_3_1_schema.json").read_text())
+    jsonschema_rs.validator_for(rules).validate(schema)
+    for reference in re.findall(r'"\$ref": "#/([^"]+)"', json.dumps(schema)):
+        place = schema
+        for step in reference.split("/"):
+            assert step in place, reference
+            place = place[step]
+
     part = {**schema, "paths": {}, "components": {"securitySchemes": schema["components"]["securitySchemes"]}}
     monkeypatch.setattr(SchemaGenerator, "get_schema", lambda *args, **how: part)
 
@@ -51,21 +59,8 @@ def test_anybody_is_given_the_schema_as_yaml_or_json(nobodys, schema, monkeypatc
     assert schema["components"]["securitySchemes"]["bearer"] == {"type": "http", "scheme": "bearer"}
 
 
-def test_every_handler_is_in_it_but_pictures_and_the_document_itself(operations):
+def test_each_handler_is_described_by_a_name_of_its_own_with_all_that_it_can_answer(schema, operations):
     assert len(operations) == len([one for one in handlers() if one.name not in {"api-schema", "api-docs"}])
-
-
-def test_it_is_valid_and_every_reference_leads_somewhere(schema):
-    rules = json.loads(files("drf_spectacular.validation").joinpath("openapi_3_1_schema.json").read_text())
-    jsonschema_rs.validator_for(rules).validate(schema)
-    for reference in re.findall(r'"\$ref": "#/([^"]+)"', json.dumps(schema)):
-        place = schema
-        for step in reference.split("/"):
-            assert step in place, reference
-            place = place[step]
-
-
-def test_each_operation_is_described_and_has_a_name_of_its_own(schema, operations):
     explained = {tag["name"] for tag in schema["tags"] if tag["description"]}
     for name, operation in operations.items():
         assert 5 <= len(operation["summary"]) <= 110, (name, operation["summary"])
@@ -75,14 +70,6 @@ def test_each_operation_is_described_and_has_a_name_of_its_own(schema, operation
         assert operation["operationId"].islower(), name
         assert len(operation["tags"]) == 1, name
         assert ("Scope of a token: `" in operation["description"]) == (name not in FREE), name
-    assert {tag for operation in operations.values() for tag in operation["tags"]} == explained
-    assert len({operation["operationId"] for operation in operations.values()}) == len(operations)
-    for path, methods in schema["paths"].items():
-        assert len({operation["summary"] for operation in methods.values()}) == len(methods), path
-
-
-def test_each_operation_names_all_that_it_can_answer(operations):
-    for name, operation in operations.items():
         answers = operation["responses"]
         good = {status: answer for status, answer in answers.items() if status.startswith("2")}
         assert good, name
@@ -96,21 +83,22 @@ def test_each_operation_names_all_that_it_can_answer(operations):
             always |= {"413", "415"} if name.split()[0] in {"POST", "PUT", "PATCH"} else set()
             always -= {"406", "415"} if operation["tags"] == OF_OTHERS else set()
             assert always <= set(answers), name
+    assert {tag for operation in operations.values() for tag in operation["tags"]} == explained
+    assert len({operation["operationId"] for operation in operations.values()}) == len(operations)
+    for path, methods in schema["paths"].items():
+        assert len({operation["summary"] for operation in methods.values()}) == len(methods), path
 
 
 def parameters_of(operation):
     return {parameter["name"] for parameter in operation.get("parameters", ())}
 
 
-def test_what_spends_takes_an_idempotency_key_and_nothing_else_does(operations):
+def test_what_spends_takes_an_idempotency_key_and_lists_that_can_grow_are_read_page_by_page(schema, operations):
     takes = {name for name, operation in operations.items() if "Idempotency-Key" in parameters_of(operation)}
 
     assert takes == {name for name, one in operations.items() if "Scope of a token: `spend`" in one["description"]}
     assert all("409" in operations[name]["responses"] for name in takes)
 
-
-def test_lists_that_can_grow_are_read_page_by_page(schema, operations):
-    """Every `results` comes with the way to the next page."""
     for name, operation in operations.items():
         if operation["tags"] == OF_OTHERS:
             continue

@@ -10,6 +10,7 @@ from experiments.library.datasets import demonstration
 from experiments.models import Event, IdempotentRequest, Provider, Run, Step
 from experiments.runs import actions
 from experiments.workflows.battles.campaign import campaigns
+from tests.cases import each_case
 from tests.experiments.api.handlers import handlers
 from tests.fixtures import add_model
 
@@ -39,47 +40,51 @@ def queued(arena, start):
 
 
 @pytest.fixture
-def waiting(queued):
-    """At a pause that was written row by row."""
-    offered = {"default": "Go on.", "actions": ["send", "default"], "error": ""}
-    queued.steps.create(key="turn/1/note", kind="listen", turn=1, seat="person", data=offered)
-    Run.objects.filter(pk=queued.pk).update(state=Run.State.WAITING)
-    return queued
+def ended(played):
+    return played(max_turns=1)
 
 
-def stopped_campaign(owner):
-    dataset, judge = demonstration.make_text(owner), add_model("sim/judge:first=0")
+@pytest.fixture
+def campaign(alice, provider):
+    """It has been stopped."""
+    dataset, judge = demonstration.make_text(alice), add_model("sim/judge:first=0")
     asked = {"config": {"dataset": dataset.slug, "prompt": "text_quality"}, "cast": {"judge": {"model": judge.slug}}}
-    experiment = actions.create(owner=owner, workflow="battles", **asked)
-    actions.start(experiment, by=owner)
-    campaigns.stop(experiment, by=owner)
+    experiment = actions.create(owner=alice, workflow="battles", **asked)
+    actions.start(experiment, by=alice)
+    campaigns.stop(experiment, by=alice)
     return experiment
 
 
-def requests(request, name):
-    """The address and the body of a request that spends."""
-    if name == "campaign":
-        request.getfixturevalue("provider")
-        return f"experiments/{stopped_campaign(request.getfixturevalue('alice')).pk}/resume/", {}
-    if name == "judge" or name == "branch":
-        run = request.getfixturevalue("played")(max_turns=1)
-        message = run.messages.exclude(call=None).first()
-        return (f"runs/{run.pk}/judge/", {}) if name == "judge" else (f"messages/{message.pk}/branch/", {"text": "No."})
-    if name == "say":
-        run = request.getfixturevalue("waiting")
-        return f"runs/{run.pk}/say/", {"key": "turn/1/note", "action": "send", "text": "Yes."}
-    run = request.getfixturevalue("queued")
-    if name == "resume":
-        Run.objects.filter(pk=run.pk).update(is_held=True)
-    if name == "lift":
-        Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED, stop_reason="limit_tokens")
-    bodies = {"extend": {"max_turns": 9}, "mode": {"mode": "manual"}, "lift": {"limits": {"tokens": 100_000}}}
-    return f"runs/{run.pk}/{name}/", bodies.get(name, {})
+SENT = {
+    "say": {"key": "turn/1/note", "action": "send", "text": "Yes."},
+    "extend": {"max_turns": 9},
+    "mode": {"mode": "manual"},
+    "lift": {"limits": {"tokens": 100_000}},
+    "branch": {"text": "No."},
+}
 
 
-@pytest.mark.parametrize("name", ["say", "resume", "mode", "extend", "lift", "judge", "branch", "campaign"])
-def test_the_same_request_under_the_same_key_has_one_effect(request, api, is_problem, nobody_is_woken, name):
-    path, body = requests(request, name)
+@each_case("name", ["say", "resume", "mode", "extend", "lift", "judge", "branch", "campaign"])
+def test_the_same_request_under_the_same_key_has_one_effect(
+    api, ended, campaign, queued, is_problem, nobody_is_woken, name
+):
+    run, body = queued, SENT.get(name, {})
+    message = ended.messages.exclude(call=None).first()
+    if name == "say":  # at a pause that was written row by row
+        offered = {"default": "Go on.", "actions": ["send", "default"], "error": ""}
+        run.steps.create(key="turn/1/note", kind="listen", turn=1, seat="person", data=offered)
+    changed = {
+        "say": {"state": Run.State.WAITING},
+        "resume": {"is_held": True},
+        "lift": {"state": Run.State.STOPPED, "stop_reason": "limit_tokens"},
+    }
+    Run.objects.filter(pk=run.pk).update(**changed.get(name, {"is_held": False}))
+    path = f"runs/{ended.pk if name == 'judge' else run.pk}/{name}/"
+    path = {"campaign": f"experiments/{campaign.pk}/resume/", "branch": f"messages/{message.pk}/branch/"}.get(
+        name, path
+    )
+    if name == "extend":  # a key is free after a refusal
+        is_problem(api.post(path, {"max_turns": 101}, Idempotency_Key="once"), 400)
     first = api.post(path, body, Idempotency_Key="once")
     before, woken = effects(), list(nobody_is_woken)
 
@@ -88,19 +93,23 @@ def test_the_same_request_under_the_same_key_has_one_effect(request, api, is_pro
     assert first.status_code in {200, 201}, first.content
     assert (again.status_code, again.json()) == (first.status_code, first.json())
     assert (effects(), nobody_is_woken) == (before, woken)
-    other = {"text": "Something else."} if name in {"say", "branch"} else {"max_turns": 7}
+    made = first.json()
+    if name == "branch":
+        assert (made["origin"], made["parent"], made["branched_from"]) == ("branch", str(ended.pk), str(message.pk))
+        is_problem(api.post(path, {"text": " "}), 400)
+        is_problem(api.post(f"runs/{ended.pk}/mode/", {"mode": "manual"}), 409)
+        is_problem(api.post(f"runs/{ended.pk}/pause/"), 409)
+    if name == "judge":
+        assert (made["workflow"], made["parent"]) == ("judging", str(ended.pk))
+    if name == "mode":
+        assert made["mode"] == "manual"
+        is_problem(api.post(path, {"mode": "sideways"}), 400)
     if name in {"extend", "branch"}:
-        is_problem(api.post(path, {**body, **other}, Idempotency_Key="once"), 409, "Idempotency-Key")
-
-
-def test_one_key_is_for_one_address_and_free_after_a_refusal(api, queued, is_problem):
-    path = f"runs/{queued.pk}/extend/"
-    is_problem(api.post(path, {"max_turns": 101}, Idempotency_Key="once"), 400)
-    assert api.post(path, {"max_turns": 9}, Idempotency_Key="once").status_code == 200
-
-    is_problem(api.post(f"runs/{queued.pk}/mode/", {"mode": "manual"}, Idempotency_Key="once"), 409)
-
-    assert Run.objects.get().mode == "automatic"
+        other = {"text": "Something else."} if name == "branch" else {"max_turns": 7}
+        is_problem(api.post(path, other, Idempotency_Key="once"), 409, "Idempotency-Key")
+    if name == "extend":  # and is for one address
+        is_problem(api.post(f"runs/{run.pk}/mode/", {"mode": "manual"}, Idempotency_Key="once"), 409)
+        assert Run.objects.get(pk=run.pk).mode == "automatic"
 
 
 @pytest.fixture

@@ -19,30 +19,26 @@ from tests.experiments.api.conftest import Api
 from tests.experiments.api.handlers import handlers
 
 
-def test_nobody_reads_or_creates_anything(nobodys, body, counts, is_problem):
-    before = counts()
-
-    response = nobodys.get("runs/")
-    is_problem(response, 401, "credentials")
-    assert response["WWW-Authenticate"] == "Bearer"
+@each_case(
+    "header",
+    [None, "Bearer wrong", "Bearer a b", "Bearer alab_" + "0" * 64, "Bearer \xff\xfe", "Basic YWxpY2U6cGFzc3dvcmQ="],
+)
+def test_without_a_token_or_with_none_that_holds_nothing_opens_not_even_beside_a_session(
+    nobodys, alice, body, counts, is_problem, header
+):
+    nobodys.headers, before = {"Authorization": header} if header else {}, counts()
+    answer = nobodys.get("runs/")
+    is_problem(answer, 401, *(() if header else ("credentials",)))
+    assert answer["WWW-Authenticate"] == "Bearer"
     is_problem(nobodys.post("experiments/", body), 401)
     assert counts() == before
 
-
-@each_case(
-    "header",
-    ["Bearer wrong", "Bearer a b", "Bearer alab_" + "0" * 64, "Bearer \xff\xfe", "Basic YWxpY2U6cGFzc3dvcmQ="],
-)
-def test_a_token_that_is_none_opens_nothing_not_even_beside_a_session(nobodys, alice, is_problem, header):
-    nobodys.headers = {"Authorization": header}
-    is_problem(nobodys.get("runs/"), 401)
-
-    if header.startswith("Bearer "):
+    if header and header.startswith("Bearer "):
         nobodys.client.force_login(alice)
         is_problem(nobodys.get("runs/"), 401)
 
 
-def test_a_token_is_stored_as_a_hash_with_all_scopes_and_its_days_which_using_it_does_not_prolong(alice):
+def test_a_token_is_stored_as_a_hash_with_its_scopes_its_days_and_its_last_use(alice):
     token = create_token(alice, days=3)
 
     row = ApiToken.objects.get(user=alice)
@@ -50,43 +46,34 @@ def test_a_token_is_stored_as_a_hash_with_all_scopes_and_its_days_which_using_it
     assert not any(token in str(value) for value in vars(row).values())
     assert timedelta(days=2.9) < row.expiry - timezone.now() < timedelta(days=3.1)
     assert row.scopes == ["read", "write", "spend", "review", "admin"], "as no others were asked for"
+    ApiToken.objects.update(last_used=timezone.now() - timedelta(days=1), last_address="192.0.2.1")
     Api(token).get("runs/")
-    assert ApiToken.objects.get().expiry == row.expiry
+    used = ApiToken.objects.get()
+    assert used.expiry == row.expiry, "using it does not prolong it"
+    assert timezone.now() - used.last_used < timedelta(minutes=1)
+    assert used.last_address == "127.0.0.1"
+    Api(token).get("runs/")
+    assert ApiToken.objects.get().last_used == used.last_used, "known to the minute"
     assert Api(token[:-1]).get("runs/").status_code == 401
     User.objects.filter(pk=alice.pk).update(is_active=False)
     assert Api(token).get("runs/").status_code == 401
 
 
-def test_a_session_opens_what_a_token_does_until_its_owner_is_deactivated(alice, body, is_problem):
-    browser = Client()
-    browser.force_login(alice)
+def test_a_session_opens_what_a_token_does_with_its_csrf_token_until_its_owner_is_deactivated(
+    alice, body, counts, is_problem
+):
+    browser, strict = Client(), Client(enforce_csrf_checks=True)
+    for one in (browser, strict):
+        one.force_login(alice)
+    before = counts()
 
+    is_problem(strict.post("/api/experiments/", json.dumps(body), "application/json"), 403, "CSRF")
+    assert counts() == before
     response = browser.post("/api/experiments/", json.dumps(body), "application/json")
     assert response.status_code == 201
     assert browser.get(f"/api/experiments/{response.json()['id']}/").status_code == 200
     User.objects.filter(pk=alice.pk).update(is_active=False)
     is_problem(browser.get("/api/runs/"), 401)
-
-
-def test_a_session_needs_its_csrf_token_to_change_anything(alice, body, counts, is_problem):
-    browser = Client(enforce_csrf_checks=True)
-    browser.force_login(alice)
-    before = counts()
-
-    is_problem(browser.post("/api/experiments/", json.dumps(body), "application/json"), 403, "CSRF")
-
-    assert counts() == before
-
-
-def test_a_reviewer_neither_creates_nor_starts(api, alice, arena, body, counts, is_problem, nobody_is_woken):
-    experiment = arena()
-    User.objects.filter(pk=alice.pk).update(role=User.Role.REVIEWER)
-    before = counts()
-
-    is_problem(api.post("experiments/", body), 403, "role")
-    is_problem(api.post(f"experiments/{experiment.pk}/start/"), 403, "role")
-
-    assert (counts(), nobody_is_woken) == (before, [])
 
 
 OPEN = {"api-health", "compat-health", "api-schema", "api-docs"}  # nobody is asked who they are
@@ -104,7 +91,7 @@ def test_every_view_asks_for_a_scope_and_every_handler_that_changes_something_fo
     assert [one for one in changing if not (getattr(one.does, "scope", None) or scope_of(one.view, one.method))] == []
 
 
-def test_a_refusal_names_the_scope_that_reading_needs_and_is_in_the_audit_record(alice, is_problem):
+def test_a_refusal_names_the_scope_that_is_needed_and_is_in_the_audit_record(alice, charlie, arena, is_problem):
     cache.clear()  # a refusal is written down once a minute
 
     response = limited(alice, "write").get("runs/")
@@ -114,38 +101,29 @@ def test_a_refusal_names_the_scope_that_reading_needs_and_is_in_the_audit_record
     assert response["WWW-Authenticate"] == 'Bearer error="insufficient_scope", scope="read"'
     assert AuditEntry.objects.filter(action="rights_refused", name="GET /api/runs/").exists()
     assert limited(alice, "read").get("runs/").status_code == 200
-
-
-def test_starting_and_managing_keys_need_a_scope_of_their_own(alice, arena, body, counts, is_problem, nobody_is_woken):
-    path, before = f"experiments/{arena().pk}/start/", counts()
-    is_problem(limited(alice, "read", "write").post(path), 403, "spend")
-    is_problem(limited(alice, "read", "spend").post("experiments/", body), 403, "write")
-    assert (counts(), nobody_is_woken) == (before, [])
-
-    assert limited(alice, "spend").post(path).status_code == 201
-    assert limited(alice, "write").post("experiments/", body).status_code == 201
-    for method, managed in (("POST", "keys/"), ("PUT", "budgets/"), ("POST", "webhooks/")):
-        is_problem(limited(alice, "read", "write", "spend", "review").send(method, managed), 403, "admin")
-
-
-def test_a_scope_is_needed_beside_the_rights_of_a_person_and_for_what_is_public(alice, charlie, arena, is_problem):
-    assert limited(charlie, "spend").post(f"experiments/{arena().pk}/start/").status_code == 404
+    assert limited(charlie, "spend").post(f"experiments/{arena().pk}/start/").status_code == 404, "it is not theirs"
     assert limited(alice, "read").send("DELETE", "models/").status_code == 405, "that is told first"
     is_problem(limited(alice, "write").get("ladders/"), 403, "read")
     assert Client().get("/api/ladders/").status_code == 200
 
 
-def test_its_last_use_is_known_to_the_minute_with_the_address(alice):
-    script = limited(alice, "read")
-    ApiToken.objects.update(last_used=timezone.now() - timedelta(days=1), last_address="192.0.2.1")
+def test_starting_and_managing_keys_need_a_scope_of_their_own_and_a_role(
+    alice, arena, body, counts, is_problem, nobody_is_woken
+):
+    path, before = f"experiments/{arena().pk}/start/", counts()
+    spender, writer = limited(alice, "spend"), limited(alice, "write")
+    User.objects.filter(pk=alice.pk).update(role=User.Role.REVIEWER)
+    is_problem(writer.post("experiments/", body), 403, "role")
+    is_problem(spender.post(path), 403, "role")
+    User.objects.filter(pk=alice.pk).update(role=User.Role.RESEARCHER)
+    is_problem(limited(alice, "read", "write").post(path), 403, "spend")
+    is_problem(limited(alice, "read", "spend").post("experiments/", body), 403, "write")
+    assert (counts(), nobody_is_woken) == (before, [])
 
-    script.get("runs/")
-
-    used = ApiToken.objects.get()
-    assert timezone.now() - used.last_used < timedelta(minutes=1)
-    assert used.last_address == "127.0.0.1"
-    script.get("runs/")
-    assert ApiToken.objects.get().last_used == used.last_used
+    assert spender.post(path).status_code == 201
+    assert writer.post("experiments/", body).status_code == 201
+    for method, managed in (("POST", "keys/"), ("PUT", "budgets/"), ("POST", "webhooks/")):
+        is_problem(limited(alice, "read", "write", "spend", "review").send(method, managed), 403, "admin")
 
 
 @pytest.mark.django_db(transaction=True)

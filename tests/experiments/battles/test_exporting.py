@@ -14,6 +14,7 @@ from experiments.workflows.battles.campaign.boards import people_board
 from experiments.workflows.battles.campaign.counting import recount
 from experiments.workflows.battles.campaign.logs.exporting import audit_lines, full_lines, slim_lines
 from experiments.workflows.battles.campaign.logs.packing import file_names, pair_file, zipped
+from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim
 
 
@@ -45,19 +46,7 @@ def board(tmp_path, take, uploaded):
     return found
 
 
-def test_the_full_log_tells_open_and_void_battles_with_the_reason(board):
-    rows = {row["sample_index"]: row for row in read(full_lines(board))}
-
-    assert [rows[index]["winner"] for index in range(4)] == ["model_a", "tie", None, "model_b"]
-    assert rows[2]["open_reason"] == "Judged elsewhere, unread: API error: 503"
-    assert rows[3]["void_reason"] == "the image was broken"
-    assert (rows[0]["judge"], rows[0]["judged_by"]) == ("imported", "imported")
-    verdict = rows[0]["verdicts"][0]  # sdxl stands left, so the first verdict showed it first
-    assert (verdict["first"], verdict["winner"], verdict["raw"]) == ("model_b", "model_a", "The winner is B.")
-    assert verdict["scores"] == {"score_a": 8, "score_b": 6}
-
-
-@pytest.mark.parametrize("lines", [slim_lines, audit_lines, full_lines])
+@each_case("lines", [slim_lines, audit_lines, full_lines])
 def test_what_is_exported_and_imported_says_the_same_again(lines, board, tmp_path, take):
     path = tmp_path / "exported.jsonl"
     path.write_bytes(b"".join(lines(board)))
@@ -96,27 +85,20 @@ def test_the_zip_has_the_layout_of_an_arena_folder_and_comes_back(board, tmp_pat
     assert (report.stored, report.confirmed, read(audit_lines(copy))) == (2, 2, read(audit_lines(board)))
 
 
-def test_subsets_are_told_apart(tmp_path, take):
-    for subset in ("basic", "advanced"):
-        pair(tmp_path / subset, [slim("flux", "sdxl", 0, "flux")])
-    board, _report = take(tmp_path)
-
-    assert [row["subset"] for row in read(slim_lines(board))] == ["advanced", "basic"]
-    assert read(slim_lines(board, "basic")) == [slim("flux", "sdxl", 0, "flux")]
-    names = sorted(unpacked(zipped(board)))
-    assert [name for name in names if name.endswith("sdxl.jsonl")] == [
-        "advanced/pk_logs/first_20260105/flux_vs_sdxl.jsonl",
-        "basic/pk_logs/first_20260105/flux_vs_sdxl.jsonl",
-    ]
-
-
-def test_snapshots_grow_from_experiment_to_experiment_and_name_who_is_not_rated(tmp_path, take):
+def test_subsets_are_told_apart_and_snapshots_grow_and_name_who_is_not_rated(tmp_path, take):
     rows = [slim("flux", "sdxl", 0, "flux"), slim("flux", "sdxl", 1, "sdxl"), slim("flux", "sdxl", 2, "flux")]
-    pair(tmp_path, rows)
+    pair(tmp_path / "whole", rows)
     beaten = [slim("flux", "dalle", index, "flux") for index in range(3)]
-    pair(tmp_path, beaten, folder="pk_logs/second_20260401", name="dalle_vs_flux")
-    board, _report = take(tmp_path)
+    pair(tmp_path / "whole", beaten, folder="pk_logs/second_20260401", name="dalle_vs_flux")
+    for subset in ("basic", "advanced"):
+        pair(tmp_path / "subsets" / subset, [slim("flux", "sdxl", 0, "flux")])
+    apart, _report = take(tmp_path / "subsets", called="Subsets")
+    assert [row["subset"] for row in read(slim_lines(apart))] == ["advanced", "basic"]
+    assert read(slim_lines(apart, "basic")) == [slim("flux", "sdxl", 0, "flux")]
+    logs = [name for name in sorted(unpacked(zipped(apart))) if name.endswith("sdxl.jsonl")]
+    assert logs == [f"{subset}/pk_logs/first_20260105/flux_vs_sdxl.jsonl" for subset in ("advanced", "basic")]
 
+    board, _report = take(tmp_path / "whole")
     files = unpacked(zipped(board))
 
     first, second = (
@@ -168,8 +150,9 @@ def test_any_names_give_files_of_their_own_that_file_systems_allow(names):
 
 
 @pytest.mark.databases
-def test_the_slim_and_the_audit_log_are_genarenas_own_without_what_is_open_or_void(board):
+def test_the_slim_and_the_audit_log_are_genarenas_own_and_the_full_one_tells_what_is_open_or_void(board):
     slims, (first, second) = read(slim_lines(board)), read(audit_lines(board))
+    rows = {row["sample_index"]: row for row in read(full_lines(board))}
 
     assert slims == [slim("flux", "sdxl", 0, "flux"), slim("flux", "sdxl", 1, "tie", consistent=False)]
     assert list(slims[0]) == list(slim("a", "b", 0))
@@ -180,6 +163,14 @@ def test_the_slim_and_the_audit_log_are_genarenas_own_without_what_is_open_or_vo
         assert call == wanted[key]
     assert {name: first[name] for name in slims[0]} == slims[0]
     assert [second[key]["parsed_result"]["winner"] for key in ("original_call", "swapped_call")] == ["A", "A"]
+
+    assert [rows[index]["winner"] for index in range(4)] == ["model_a", "tie", None, "model_b"]
+    assert rows[2]["open_reason"] == "Judged elsewhere, unread: API error: 503"
+    assert rows[3]["void_reason"] == "the image was broken"
+    assert (rows[0]["judge"], rows[0]["judged_by"]) == ("imported", "imported")
+    verdict = rows[0]["verdicts"][0]  # sdxl stands left, so the first verdict showed it first
+    assert (verdict["first"], verdict["winner"], verdict["raw"]) == ("model_b", "model_a", "The winner is B.")
+    assert verdict["scores"] == {"score_a": 8, "score_b": 6}
     board.dataset.contestants.filter(name="flux").update(void_reason="the weights were wrong")
     assert read(slim_lines(board)) == [], "battles of a contestant that is left out are no results"
     assert {row["void_reason"] for row in read(full_lines(board))} >= {"flux: the weights were wrong"}

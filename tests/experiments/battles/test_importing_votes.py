@@ -19,6 +19,7 @@ from experiments.workflows.battles.campaign.logs.columns import Columns
 from leaderboard.boards import compute
 from leaderboard.votes import agreement, voter_report, voting
 from leaderboard.votes.voters import person_voter
+from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import run, slim, talk, vote, write
 
 VOTERS = [f"Reader {number}, Ph.D." for number in range(30)]
@@ -56,23 +57,6 @@ def order(path, *more):
 
 
 @pytest.mark.databases
-def test_battles_stored_in_one_statement_are_those_that_the_model_would_have_stored(alice, tmp_path):
-    path = tmp_path / "votes.csv"
-    path.write_text(table(ballots()))
-    run(*order(path))
-    names = [field.attname for field in Battle._meta.concrete_fields if field.attname not in {"id", "created"}]
-    stored = list(Battle.objects.order_by("pk").values(*names))
-    begun = Battle.objects.earliest("created").created
-
-    Battle.objects.all().delete()
-    Battle.objects.bulk_create(Battle(**values) for values in stored)
-
-    assert list(Battle.objects.order_by("pk").values(*names)) == stored
-    assert len(stored) == 2 * len(VOTERS)
-    assert timezone.now() - begun < timedelta(minutes=10), "not shifted by a time zone"
-
-
-@pytest.mark.databases
 def test_a_table_of_votes_goes_onto_one_board_of_people_with_voter_order_time_and_language(alice, tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text(table(ballots()))
@@ -102,45 +86,35 @@ def test_a_table_of_votes_goes_onto_one_board_of_people_with_voter_order_time_an
     assert (pair.answers.exact.part, pair.answers.exact.of) == (50, 60)
     assert compute.standings(compute.ensure_ladder(board)).languages == ("English", "German")
 
+    names = [field.attname for field in Battle._meta.concrete_fields if field.attname not in {"id", "created"}]
+    stored = list(board.battles.order_by("pk").values(*names))
+    begun = board.battles.earliest("created").created
+    board.battles.all().delete()
+    Battle.objects.bulk_create(Battle(**values) for values in stored)
+    assert list(board.battles.order_by("pk").values(*names)) == stored, "in one statement as by the model"
+    assert timezone.now() - begun < timedelta(minutes=10), "not shifted by a time zone"
 
-def test_a_dry_run_shows_how_columns_are_read_and_stores_nothing(alice, tmp_path):
-    path = tmp_path / "votes.csv"
-    path.write_text(table(ballots()))
+
+def test_a_dry_run_stores_nothing_and_a_vote_without_a_voter_refuses_the_file_or_is_left_out(alice, tmp_path):
+    path, rows = tmp_path / "votes.csv", ballots()
+    path.write_text(table(rows))
 
     said = run(*order(path, "--dry-run"))
 
     assert "winner=preferred, voter=annotator, shown_first=on_the_left, time=at, language=lang, question=item" in said
     assert "60 lines read, 0 void, 0 refused. Nothing was stored.\n" in said
     assert "New: 2 contestants, 2 samples." in said
-    assert not Dataset.objects.exists()
-
-
-def test_a_vote_without_a_voter_refuses_the_file_and_in_part_is_left_out(alice, tmp_path):
-    rows = ballots()
     rows[7]["annotator"] = "  "
-    path = tmp_path / "votes.csv"
     path.write_text(table(rows))
-
+    with pytest.raises(CommandError, match="would refuse the whole file"):
+        run(*order(path, "--dry-run"))
     with pytest.raises(CommandError, match="Line 9: The voter is missing") as refused:
         run(*order(path))
     assert (refused.value.returncode, Dataset.objects.count()) == (1, 0)
-    with pytest.raises(CommandError, match="would refuse the whole file"):
-        run(*order(path, "--dry-run"))
-
     assert "59 battles stored" in run(*order(path, "--keep-partial"))
 
 
-def test_votes_without_a_time_keep_their_order_and_are_neither_offers_nor_forgotten(take, tmp_path):
-    rows = [vote("b", "a", "model_a", number, judge=name, tstamp=None) for number, name in enumerate(VOTERS[:3])]
-    board, report = take(write(tmp_path / "v.jsonl", rows), columns=Columns.of({"voter": "judge"}))
-    Battle.objects.update(created="2020-01-01T00:00Z")
-
-    assert voting.forget_old_offers() == 0
-    assert (report.with_order, report.with_time, report.voters) == (3, 0, 3)
-    assert Battle.objects.revealed().filter(board=board, shown_left_first=False, winner="right").count() == 3
-
-
-@pytest.mark.parametrize("remembered", [0, 100])
+@each_case("remembered", [0, 100])
 def test_what_another_batch_or_import_has_stored_meanwhile_is_met_again(remembered, alice, take, tmp_path, monkeypatch):
     monkeypatch.setattr(importing, "BATCH", 2)
     monkeypatch.setattr(storing, "MOST_REMEMBERED", remembered)
@@ -170,6 +144,14 @@ def test_two_votes_of_a_person_on_one_pair_both_count_and_are_no_agreement_of_tw
     [line] = voter_report.report(board.dataset, by=board.dataset.owner).lines
     assert (line.found.votes, line.who.name[:16], line.who.is_visitor) == (2, "person elsewhere", False)
     assert voter_report.exclude_voter(board.dataset, line.who.word, by=board.dataset.owner, reason="A program.") == 2
+
+    rows = [vote("b", "a", "model_a", number, judge=name, tstamp=None) for number, name in enumerate(VOTERS[:3])]
+    path, voters = write(tmp_path / "timeless.jsonl", rows), Columns.of({"voter": "judge"})
+    board, report = take(path, called="Timeless", columns=voters)
+    Battle.objects.update(created="2020-01-01T00:00Z")
+    assert voting.forget_old_offers() == 0, "votes without a time are no offers"
+    assert (report.with_order, report.with_time, report.voters) == (3, 0, 3)
+    assert Battle.objects.revealed().filter(board=board, shown_left_first=False, winner="right").count() == 3
 
 
 def test_a_file_is_checked_by_page_and_api_and_then_stored_by_who_sent_it(client, alice, charlie, api, uploaded):

@@ -43,7 +43,7 @@ def send(browser, dataset, **fields):
     return browser.post(reverse("battles-import", args=[dataset.slug]), kept | fields)
 
 
-def test_a_small_log_is_read_at_once_and_its_report_shown(browser, dataset, tmp_path):
+def test_a_small_log_is_read_at_once_and_its_report_shown_by_page_and_api(browser, dataset, api, tmp_path):
     answer = send(browser, dataset, judge="GPT <b>")
 
     page = browser.get(answer["Location"])
@@ -55,6 +55,13 @@ def test_a_small_log_is_read_at_once_and_its_report_shown(browser, dataset, tmp_
     assert (board.judge, board.kind, board.battles.count()) == ("GPT <b>", "imported", 1)
     assert board.slug in text
     assert not list((tmp_path / "uploads").rglob("log"))
+
+    address = reverse("api-dataset-battles", args=[dataset.slug])
+    first, second = (api.post(address, {"file": file(), "keep_partial": True}, format="multipart") for _ in range(2))
+    assert (first.status_code, first.data["state"], first.data["report"]["stored"]) == (201, "done", 1)
+    assert (second.data["report"]["stored"], second.data["report"]["known"]) == (0, 1)
+    found = api.get(reverse("api-log-import", args=[dataset.slug, first.data["id"]]))
+    assert found.json()["report"]["refusals"][0]["line"] == 2
 
 
 def test_a_large_log_waits_for_a_worker_and_one_that_is_refused_leaves_an_empty_dataset(browser, dataset, queued):
@@ -76,47 +83,16 @@ def test_a_large_log_waits_for_a_worker_and_one_that_is_refused_leaves_an_empty_
     assert ("final_winner" in mine.refused_reason, "final_winner" in page, FOLLOWS in page) == (True, True, False)
 
 
-def test_what_a_dead_worker_held_is_read_again_and_nothing_stored_twice(browser, dataset, queued):
-    send(browser, dataset)
-    row = LogImport.objects.get()
-    assert queueing._claim(row)
-    queueing.import_battles(
-        row.path, dataset=dataset, by=row.owner, name=row.name, keep_partial=True
-    )  # the worker dies before it can say so
-    LogImport.objects.update(beat=now() - timedelta(hours=1))
-
-    queueing.sweep()
-    queueing.read_all()
-
-    row.refresh_from_db()
-    assert (row.state, row.report["stored"], row.report["known"], Battle.objects.count()) == ("done", 0, 1, 1)
-    assert len(row.report["warnings"]) == 1
-
-
-def test_a_log_that_is_not_taken_leaves_another_of_its_name_alone(browser, queued, monkeypatch):
-    monkeypatch.setattr(queueing, "MOST_WAITING", 1)
-    for _time in range(2):
-        answer = browser.post(reverse("battles-import-new"), {"name": "Mine", "file": file()})
-
-    assert answer.status_code == 403
-    assert LogImport.objects.get().dataset == Dataset.objects.get()
-
-
-def test_a_full_disk_is_said_to_whoever_sends_a_log(browser, dataset, monkeypatch, settings):
-    monkeypatch.setattr(InMemoryUploadedFile, "chunks", full)
-
-    answer = send(browser, dataset)
-
-    assert answer.status_code == 422
-    assert b"disk is full" in answer.content
+def test_what_cannot_be_taken_is_refused_at_the_form_and_by_the_api(browser, dataset, api, settings, monkeypatch):
+    page, address = (reverse(name, args=[dataset.slug]) for name in ("battles-import", "api-dataset-battles"))
+    with monkeypatch.context() as disk:
+        disk.setattr(InMemoryUploadedFile, "chunks", full)
+        answer = send(browser, dataset)
+    assert (answer.status_code, b"disk is full" in answer.content) == (422, True)
     assert not LogImport.objects.exists()
     assert not list(Path(settings.UPLOADS_DIR).rglob("log"))
 
-
-def test_what_cannot_be_taken_is_refused_at_the_form_and_by_the_api(browser, dataset, api, settings):
-    page, address = (reverse(name, args=[dataset.slug]) for name in ("battles-import", "api-dataset-battles"))
     notes = send(browser, dataset, file=SimpleUploadedFile("notes.txt", b"hello"))
-
     assert LogImport.objects.get().state == "refused"
     assert "There are no logs in it" in browser.get(notes["Location"]).content.decode()
     assert browser.get(page).status_code == 200
@@ -128,15 +104,29 @@ def test_what_cannot_be_taken_is_refused_at_the_form_and_by_the_api(browser, dat
     assert Battle.objects.count() == 0
 
 
-def test_the_api_takes_a_log_and_says_what_became_of_it(api, dataset):
-    address = reverse("api-dataset-battles", args=[dataset.slug])
+def test_a_log_becomes_a_dataset_of_its_own_and_one_that_is_not_taken_leaves_it_alone(browser, queued, monkeypatch):
+    address = reverse("battles-import-new")
+    assert browser.get(address).status_code == 200
+    monkeypatch.setattr(queueing, "MOST_WAITING", 1)
+    for status in (302, 403):
+        assert browser.post(address, {"name": "Mine", "file": file(ROWS[:1])}).status_code == status
+    assert LogImport.objects.get().dataset == Dataset.objects.get()
+    queueing.read_all()
+    monkeypatch.setattr(queueing, "AT_ONCE_BYTES", 10_000)
 
-    first, second = (api.post(address, {"file": file(), "keep_partial": True}, format="multipart") for _ in range(2))
+    refused = [
+        browser.post(address, {"file": sent, "name": "Nothing"})
+        for sent in (SimpleUploadedFile("a.txt", b"hello"), file(ROWS))
+    ]
+    answer = browser.post(address, {"file": file(ROWS[:1]), "name": "Pictures of elsewhere"})
 
-    assert (first.status_code, first.data["state"], first.data["report"]["stored"]) == (201, "done", 1)
-    assert (second.data["report"]["stored"], second.data["report"]["known"]) == (0, 1)
-    found = api.get(reverse("api-log-import", args=[dataset.slug, first.data["id"]]))
-    assert found.json()["report"]["refusals"][0]["line"] == 2
+    assert [(page.status_code, bool(page.context["form"].errors["file"])) for page in refused] == [(422, True)] * 2
+    assert browser.get(answer["Location"]).status_code == 200
+    assert [(one.name, one.state) for one in Dataset.objects.order_by("name")] == [
+        ("Mine", "ready"),
+        ("Pictures of elsewhere", "ready"),
+    ]
+    assert Battle.objects.count() == 2
 
 
 @pytest.fixture
@@ -161,10 +151,15 @@ def test_logs_of_a_public_board_are_taken_without_signing_in(client, board):
     assert client.get(reverse("board-export", args=[board.slug, "full"])).status_code == 404
 
 
-def test_the_commands_take_a_folder_over_and_give_it_back(alice, tmp_path):
+def test_the_commands_take_a_folder_over_and_give_it_back_or_leave_all_as_it_was(alice, tmp_path, monkeypatch):
     pair(tmp_path / "arena", ROWS)
-
     order = ("import_battles", tmp_path / "arena", "--dataset", "taken", "--keep-partial")
+    with monkeypatch.context() as disk:
+        disk.setattr(storing._Batch, "take", full)
+        with pytest.raises(OSError, match="No space"):
+            run(*order, "--owner", "alice")
+    assert not Dataset.objects.exists()
+
     said = run(*order, "--owner", "alice", "--report", tmp_path / "r")
 
     assert "2 lines read: 1 battles stored" in said
@@ -172,46 +167,36 @@ def test_the_commands_take_a_folder_over_and_give_it_back(alice, tmp_path):
     assert json.loads((tmp_path / "r").read_text())["refused"] == 1
     slug = Board.objects.get().slug
     assert f"Board: {slug}" in said
-    run("export_battles", slug, "--format", "slim", "--output", tmp_path / "out.jsonl")
+    back = ("export_battles", slug, "--format", "slim", "--output", tmp_path / "out.jsonl")
+    run(*back)
     assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == ROWS[:1]
     assert "0 battles stored" in run(*order)
 
+    def broken(_board, _subset):
+        yield b'{"model_a": "fl'
+        full()
 
-MANY_VOTERS = [vote("flux", "sdxl", "tie", number, judge=f"Reader {number}") for number in range(25)]
+    monkeypatch.setitem(FORMATS, "slim", FORMATS["slim"]._replace(chunks=broken))
+    with pytest.raises(OSError, match="No space"):
+        run(*back)
+    assert json.loads((tmp_path / "out.jsonl").read_text()) == ROWS[0], "as it was written before"
 
 
-@each_case("is_new", [True, False])
-@each_case(
-    ("rows", "options", "said"),
-    [
+@each_case("name", ["made", "uploaded"])
+def test_an_import_that_is_refused_fails_and_changes_nothing(name, dataset, tmp_path):
+    many_voters = [vote("flux", "sdxl", "tie", number, judge=f"Reader {number}") for number in range(25)]
+    for rows, options, said in (
         (ROWS, (), "1 of 2 lines was refused"),
         (ROWS[1:], ("--keep-partial",), "1 of 1 lines was refused"),
-        (MANY_VOTERS, (), "more than 20 judges"),
+        (many_voters, (), "more than 20 judges"),
         ([], ("--keep-partial",), "no battles in the file"),
-    ],
-    ids=["partly refused", "all refused", "too many judges", "empty"],
-)
-def test_an_import_that_is_refused_fails_and_changes_nothing(rows, options, said, is_new, dataset, tmp_path):
-    write(tmp_path / "log.jsonl", rows)
-    before = Dataset.objects.count()
-    named = ("made" if is_new else dataset.slug, "--owner", "alice")
-
-    with pytest.raises(CommandError, match=said) as refused:
-        run("import_battles", tmp_path / "log.jsonl", "--dataset", *named, *options)
-
-    assert refused.value.returncode == 1
-    assert (Dataset.objects.count(), Board.objects.count(), Battle.objects.count()) == (before, 0, 0)
-    assert not dataset.contestants.exists()
-
-
-def test_an_import_that_breaks_off_while_it_stores_leaves_no_dataset(alice, tmp_path, monkeypatch):
-    write(tmp_path / "log.jsonl", ROWS[:1])
-    monkeypatch.setattr(storing._Batch, "take", full)
-
-    with pytest.raises(OSError, match="No space"):
-        run("import_battles", tmp_path / "log.jsonl", "--dataset", "made", "--owner", "alice")
-
-    assert not Dataset.objects.exists()
+    ):
+        write(tmp_path / "log.jsonl", rows)
+        with pytest.raises(CommandError, match=said) as refused:
+            run("import_battles", tmp_path / "log.jsonl", "--dataset", name, "--owner", "alice", *options)
+        assert refused.value.returncode == 1
+        assert (Dataset.objects.get(), Board.objects.count(), Battle.objects.count()) == (dataset, 0, 0)
+        assert not dataset.contestants.exists()
 
 
 @each_case(
@@ -229,38 +214,6 @@ def test_a_command_says_what_is_missing(arguments, said, alice):
     assert Dataset.objects.count() == 0
 
 
-def test_a_log_becomes_a_dataset_of_its_own(browser):
-    address = reverse("battles-import-new")
-    assert browser.get(address).status_code == 200
-
-    answer = browser.post(address, {"file": file(ROWS[:1]), "name": "Pictures of elsewhere"})
-    refused = [
-        browser.post(address, {"file": sent, "name": "Nothing"})
-        for sent in (SimpleUploadedFile("a.txt", b"hello"), file(ROWS))
-    ]
-
-    assert browser.get(answer["Location"]).status_code == 200
-    assert [(page.status_code, bool(page.context["form"].errors["file"])) for page in refused] == [(422, True)] * 2
-    dataset = Dataset.objects.get()
-    assert (dataset.name, dataset.state, Battle.objects.count()) == ("Pictures of elsewhere", "ready", 1)
-
-
-def test_a_log_that_could_not_be_written_to_its_end_replaces_none(tmp_path, board, monkeypatch):
-    path = tmp_path / "out.jsonl"
-    run("export_battles", board.slug, "--output", path)
-    before = path.read_bytes()
-
-    def broken(_board, _subset):
-        yield b'{"model_a": "fl'
-        full()
-
-    monkeypatch.setitem(FORMATS, "slim", FORMATS["slim"]._replace(chunks=broken))
-    with pytest.raises(OSError, match="No space"):
-        run("export_battles", board.slug, "--output", path)
-
-    assert path.read_bytes() == before
-
-
 @pytest.fixture
 def queued(monkeypatch):
     """Every log waits for a worker. Gives how often one was asked for."""
@@ -274,7 +227,9 @@ def full(*_args, **_more):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_worker_that_is_taken_for_dead_or_asked_to_end_puts_the_file_back(browser, dataset, queued, monkeypatch):
+def test_a_worker_that_is_asked_to_end_puts_the_file_back_and_what_a_dead_one_held_is_stored_once(
+    browser, dataset, queued, monkeypatch
+):
     monkeypatch.setattr(queueing, "stop_requested", threading.Event())
     send(browser, dataset)
     row = LogImport.objects.get()
@@ -289,3 +244,15 @@ def test_a_worker_that_is_taken_for_dead_or_asked_to_end_puts_the_file_back(brow
     queueing.read(row)
     row.refresh_from_db()
     assert (row.state, row.attempt, row.path.exists()) == ("waiting", 0, True)
+
+    assert queueing._claim(row)
+    queueing.import_battles(
+        row.path, dataset=dataset, by=row.owner, name=row.name, keep_partial=True
+    )  # the worker dies before it can say so
+    LogImport.objects.update(beat=now() - timedelta(hours=1))
+    queueing.stop_requested.clear()
+    queueing.sweep()
+    queueing.read_all()
+    row.refresh_from_db()
+    assert (row.state, row.report["stored"], row.report["known"], Battle.objects.count()) == ("done", 0, 1, 1)
+    assert len(row.report["warnings"]) == 1

@@ -13,11 +13,8 @@ from experiments.workflows.battles.campaign import boards, counting, voiding
 from leaderboard.boards import compute
 from leaderboard.votes import voter_report, voting
 from leaderboard.votes.voters import person_voter
-from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of, visitor, voted_on
 from tests.fixtures import signed_in
-
-pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 VISITOR = visitor()
 PATH = "/datasets/duels/voters/"
@@ -87,40 +84,20 @@ def test_who_has_voted_is_in_the_report_and_offers_are_no_votes(duels, alice, cu
     assert not any("too_fast" in line.marks for line in others)
 
 
-@each_case("reason", ["", "  ", "\0"])
-def test_votes_are_left_out_with_a_reason_and_by_curators_alone(duels, curator, alice, django_user_model, reason):
-    vote(duels, VISITOR, ["first"])
-    stranger = django_user_model.objects.create(username="stranger")
-
-    with pytest.raises(Invalid):
-        voter_report.exclude_voter(duels, word(duels, VISITOR), by=curator, reason=reason)
-    for verb in (
-        lambda: voter_report.report(duels, by=stranger),
-        lambda: voter_report.exclude_voter(duels, word(duels, VISITOR), by=stranger, reason="Spam."),
-        lambda: voter_report.restore_voter(duels, word(duels, VISITOR), by=stranger),
-    ):
-        with pytest.raises(Forbidden):
-            verb()
-
-    assert counted() == 1
-
-
 def html(browser, path=PATH):
     answer = browser.get(path)
     assert answer.status_code == 200
     return answer.content.decode()
 
 
-def test_who_decides_what_counts_finds_the_page_from_the_dataset_and_the_ladder(voted, browser, charlie):
+def test_the_page_is_led_to_by_who_decides_and_names_people_and_neither_visitors_nor_what_they_voted_on(
+    voted, browser, alice, charlie
+):
     ladder = compute.ensure_ladder(boards.people_board(voted))
-
     for path in ("/datasets/duels/", f"/leaderboard/{ladder.slug}/"):
         assert PATH in html(browser, path)
         assert PATH not in html(signed_in(charlie), path)
         assert PATH not in html(Client(), path)
-
-
-def test_the_page_names_people_and_neither_visitors_nor_what_they_voted_on(voted, browser, alice):
     page = html(browser)
 
     assert "alice" in page
@@ -182,7 +159,9 @@ def test_all_votes_of_one_are_left_out_and_taken_in_again_each_told_once(duels, 
     assert "visitor" in told[0].name
 
 
-def test_only_the_votes_of_this_dataset_that_were_cast_and_not_void_before_are_left_out(duels, alice, curator):
+def test_only_the_votes_of_this_dataset_that_were_cast_and_not_void_before_are_left_out_by_curators_with_a_reason(
+    duels, alice, curator, django_user_model
+):
     first, *_others = vote(duels, VISITOR, ["first", "second"])
     voiding.void(first, by=curator, reason="The picture is broken.")
     waiting = voting.offer(duels, voter=VISITOR)
@@ -191,6 +170,19 @@ def test_only_the_votes_of_this_dataset_that_were_cast_and_not_void_before_are_l
 
     def left_out(dataset):
         return voter_report.exclude_voter(dataset, word(duels, VISITOR), by=curator, reason="Spam.")
+
+    stranger = django_user_model.objects.create(username="stranger")
+    for verb in (
+        lambda: voter_report.report(duels, by=stranger),
+        lambda: voter_report.exclude_voter(duels, word(duels, VISITOR), by=stranger, reason="Spam."),
+        lambda: voter_report.restore_voter(duels, word(duels, VISITOR), by=stranger),
+    ):
+        with pytest.raises(Forbidden):
+            verb()
+    for reason in ("", "  ", "\0"):
+        with pytest.raises(Invalid):
+            voter_report.exclude_voter(duels, word(duels, VISITOR), by=curator, reason=reason)
+    assert counted() == 2
 
     assert (left_out(duels), counted()) == (1, 1)
     with pytest.raises(Invalid):

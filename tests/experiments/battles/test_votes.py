@@ -28,25 +28,18 @@ def voter(charlie):
     return person_voter(charlie)
 
 
-def test_what_was_offered_is_offered_again_on_the_same_sides_until_it_was_voted_on(duels, voter, alice):
-    first = voting.offer(duels, voter=voter)
-    again = voting.offer(duels, voter=voter)
-    hers = voting.offer(duels, voter=person_voter(alice))
-    voting.cast(first, voter=voter, choice="tie")
-    next_one = voting.offer(duels, voter=voter)
-
-    assert (again.pk, again.shown_left_first) == (first.pk, first.shown_left_first)
-    assert len({first.pk, hers.pk, next_one.pk}) == 3
-
-
 @pytest.mark.databases
-def test_a_vote_is_counted_once_and_the_first_choice_counts(duels, voter):
-    offered = voting.offer(duels, voter=voter)
+def test_an_offer_stands_until_it_is_voted_on_and_of_its_votes_the_first_counts_once(duels, voter, alice):
+    offered, again = voting.offer(duels, voter=voter), voting.offer(duels, voter=voter)
+    hers = voting.offer(duels, voter=person_voter(alice))
     for _time in range(3):
         voting.cast(offered, voter=voter, choice="both_bad")
     with pytest.raises(AlreadyAnswered):
         voting.cast(offered, voter=voter, choice="tie")
+    following = voting.offer(duels, voter=voter)
 
+    assert (again.pk, again.shown_left_first) == (offered.pk, offered.shown_left_first)
+    assert len({offered.pk, hers.pk, following.pk}) == 3
     [row] = PairCount.objects.all()
     offered.refresh_from_db()
     assert offered.winner == "both_bad"
@@ -54,7 +47,7 @@ def test_a_vote_is_counted_once_and_the_first_choice_counts(duels, voter):
     assert counting.recount(boards.people_board(duels)) == 1
 
 
-def test_in_the_end_everything_has_been_compared_once_and_other_samples_come_first(duels, voter):
+def test_in_the_end_everything_has_been_compared_once_other_samples_and_the_closest_pairs_first(duels, voter, alice):
     for sample, subset in zip(duels.samples.all(), "zmab", strict=True):  # read in another sequence than sorted
         duels.samples.filter(pk=sample.pk).update(subset=subset)
     seen = []
@@ -64,6 +57,18 @@ def test_in_the_end_everything_has_been_compared_once_and_other_samples_come_fir
 
     assert len(seen) == len(set(seen)) == 4 * 3
     assert len({sample for sample, _left, _right in seen[:4]}) == 4
+
+    four = dataset_of(alice, names=("a", "b", "c", "d"), slug="four")
+    board = boards.people_board(four)
+    a, b, c, d = four.contestants.order_by("pk")
+    for left, right, wins in ((a, b, 9), (a, c, 8), (a, d, 9), (b, c, 5), (b, d, 8), (c, d, 8)):
+        PairCount.objects.create(board=board, left=left, right=right, left_wins=wins, right_wins=10 - wins)
+    closest = voting.offer(four, voter=voter)
+    assert (closest.left_id, closest.right_id) == (b.pk, c.pk)
+    closest.delete()
+    PairCount.objects.filter(left=a, right=d).update(right_wins=0)
+    fewest = voting.offer(four, voter=voter)
+    assert (fewest.left_id, fewest.right_id) == (a.pk, d.pk)
 
 
 @each_case(
@@ -90,7 +95,7 @@ def test_a_choice_is_meant_as_the_sides_were_shown(duels, voter, choice, left_fi
     assert voting.choice_of(offered) == choice
 
 
-def test_who_is_left_out_or_has_no_output_is_not_shown(duels, voter):
+def test_who_is_left_out_or_has_no_output_is_not_shown_nor_a_dataset_that_takes_no_votes(duels, voter, alice):
     offered = voting.offer(duels, voter=voter)
     Contestant.objects.filter(pk=offered.left_id).update(void_reason="cheated")
 
@@ -101,12 +106,25 @@ def test_who_is_left_out_or_has_no_output_is_not_shown(duels, voter):
     assert offered.left_id not in {again.left_id, again.right_id}
     duels.samples.get(pk=again.sample_id).outputs.filter(contestant=again.left_id).delete()
     assert voting.offer(duels, voter=voter).pk != again.pk
+    Battle.objects.all().delete()
+    for fields in ({"visibility": "private"}, {"takes_votes": False}, {"state": "reading"}):
+        with pytest.raises(Forbidden):
+            voting.offer(dataset_of(alice, slug=next(iter(fields)), **fields), voter=voter)
+    assert not Battle.objects.exists()
 
 
-def test_offers_of_yesterday_are_forgotten_and_votes_are_kept(duels, voter, alice):
+def test_offers_are_their_voters_own_and_those_of_yesterday_are_forgotten_and_votes_kept(duels, voter, alice):
     cast = voting.offer(duels, voter=voter)
     voting.cast(cast, voter=voter, choice="tie")
     old, new = voting.offer(duels, voter=voter), voting.offer(duels, voter=person_voter(alice))
+    token = voting.shown_pair(old).token
+    assert voting.by_token(token, voter=voter)
+    for forged, who in ((token, person_voter(alice)), (token + "x", voter), ("1:a", voter), ("", voter)):
+        with pytest.raises(Battle.DoesNotExist):
+            voting.by_token(forged, voter=who)
+    for who, choice in ((person_voter(alice), "tie"), (voter, "left")):
+        with pytest.raises(Invalid):
+            voting.cast(old, voter=who, choice=choice)
     aged = Battle.objects.filter(pk__in=[cast.pk, old.pk])
     aged.update(created=F("created") - timedelta(days=1, minutes=1))
 
@@ -121,58 +139,7 @@ def test_offers_of_yesterday_are_forgotten_and_votes_are_kept(duels, voter, alic
         voting.cast(new, voter=person_voter(alice), choice="tie")
 
 
-@each_case("fields", [{"visibility": "private"}, {"takes_votes": False}, {"state": "reading"}])
-def test_no_votes_are_taken_where_the_person_may_not_see_it_or_the_dataset_takes_none(alice, voter, fields):
-    shut = dataset_of(alice, **fields)
-
-    with pytest.raises(Forbidden):
-        voting.offer(shut, voter=voter)
-    assert not Battle.objects.exists()
-
-
-def test_a_person_has_so_many_votes_a_day(duels, voter, settings):
-    settings.VOTES_PER_DAY = 2
-    for _turn in range(2):
-        last = voting.offer(duels, voter=voter)
-        voting.cast(last, voter=voter, choice="tie")
-
-    with pytest.raises(RateLimited, match="2 votes in 24 hours"):
-        voting.offer(duels, voter=voter)
-    assert voting.cast(last, voter=voter, choice="tie").winner == "tie"  # said again, it is no further vote
-    Battle.objects.update(judged=timezone.now() - timedelta(hours=25))
-    assert voting.offer(duels, voter=voter)
-
-
-def test_a_token_opens_nothing_but_the_voters_own_offer(duels, voter, alice):
-    offered = voting.offer(duels, voter=voter)
-    shown = voting.shown_pair(offered)
-
-    assert voting.by_token(shown.token, voter=voter)
-    for token, who in ((shown.token, person_voter(alice)), (shown.token + "x", voter), ("1:a", voter), ("", voter)):
-        with pytest.raises(Battle.DoesNotExist):
-            voting.by_token(token, voter=who)
-    for who, choice in ((person_voter(alice), "tie"), (voter, "left")):
-        with pytest.raises(Invalid):
-            voting.cast(offered, voter=who, choice=choice)
-
-
-def test_the_pair_with_the_fewest_votes_is_offered_and_of_several_the_closest(alice, voter):
-    four = dataset_of(alice, names=("a", "b", "c", "d"))
-    board = boards.people_board(four)
-    a, b, c, d = four.contestants.order_by("pk")
-    for left, right, wins in ((a, b, 9), (a, c, 8), (a, d, 9), (b, c, 5), (b, d, 8), (c, d, 8)):
-        PairCount.objects.create(board=board, left=left, right=right, left_wins=wins, right_wins=10 - wins)
-
-    closest = voting.offer(four, voter=voter)
-    assert (closest.left_id, closest.right_id) == (b.pk, c.pk)
-
-    closest.delete()
-    PairCount.objects.filter(left=a, right=d).update(right_wins=0)
-    fewest = voting.offer(four, voter=voter)
-    assert (fewest.left_id, fewest.right_id) == (a.pk, d.pk)
-
-
-def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_often_from_an_address(alice, settings):
+def test_visitors_vote_where_the_lab_lets_them_and_everybody_so_often_a_day(alice, charlie, settings):
     public, settings.VOTES_PER_DAY = dataset_of(alice, visibility="public"), 5
     ask = [Voter(f"visitor:{number:064}", None, "192.0.2.91") for number in range(6)]
     with pytest.raises(Forbidden):
@@ -185,13 +152,20 @@ def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_oft
         voting.offer(public, voter=ask[5])
     assert voting.offer(public, voter=Voter("visitor:" + "b" * 64, None, "192.0.2.92"))
     assert voting.cast(offered[0], voter=ask[0], choice="first").voter_id is None
+
+    settings.VOTES_PER_DAY, person = 2, person_voter(charlie)
+    for _turn in range(2):
+        last = voting.offer(public, voter=person)
+        voting.cast(last, voter=person, choice="tie")
+    with pytest.raises(RateLimited, match="2 votes in 24 hours"):
+        voting.offer(public, voter=person)
+    assert voting.cast(last, voter=person, choice="tie").winner == "tie"  # said again, it is no further vote
+    Battle.objects.filter(judged__isnull=False).update(judged=timezone.now() - timedelta(hours=25))
+    assert voting.offer(public, voter=person)
     public.visibility = "lab"
     public.save()
     with pytest.raises(Forbidden):
         voting.offer(public, voter=ask[0])
-
-
-STEPS = 40
 
 
 @pytest.mark.databases
@@ -252,15 +226,9 @@ def test_the_counts_are_those_of_a_recount_after_any_course_of_events(alice, cha
         else:
             contestants.void(lots.choice(list(Contestant.objects.all())), by=alice, reason="A test.")
 
-    deeds = [
-        vote,
-        vote,
-        vote,
-        leave_out,
-        lambda: change(voiding.void, reason="A test."),
-        lambda: change(voiding.restore),
-    ]
-    for _step in range(STEPS):
+    voids = (lambda: change(voiding.void, reason="A test."), lambda: change(voiding.restore))
+    deeds = [vote, vote, vote, leave_out, *voids]
+    for _step in range(40):
         lots.choice(deeds)()
         assert counting.differences(board) == 0
 

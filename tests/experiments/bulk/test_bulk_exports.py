@@ -23,6 +23,7 @@ from experiments.library.imports import queueing
 from experiments.library.search import indexing
 from experiments.models import Ballot, BulkExport, Call, Execution, Experiment, Judgment, Message, Run
 from experiments.models.waiting import WorkState
+from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reports.records import SCORES, Record
@@ -98,7 +99,8 @@ def test_what_is_exported_and_imported_on_an_empty_platform_is_equal(runs, expor
     assert {run.experiment.workflow: facts(run) for run in Run.objects.all()} == before
 
 
-def test_each_line_is_a_run_with_all_of_its_record_or_a_message(runs, export):
+@pytest.mark.databases
+def test_lines_and_tables_hold_every_run_and_row_and_no_formula(runs, export):
     row, said = export("jsonl"), export("messages", {"runs": [str(runs[0].pk)]})
     lines, messages = ([json.loads(line) for line in one.path.read_bytes().splitlines()] for one in (row, said))
 
@@ -109,9 +111,6 @@ def test_each_line_is_a_run_with_all_of_its_record_or_a_message(runs, export):
     logs = export("inspect")
     assert {part["name"] for part in logs.manifest["parts"]} == unpacked(logs).keys() - {MANIFEST}
 
-
-@pytest.mark.databases
-def test_tables_hold_every_row_and_no_formula(runs, export):
     files = unpacked(export("csv"))
     manifest = json.loads(files["manifest.json"])
     tables = {
@@ -151,7 +150,7 @@ def test_parquet_holds_the_same_rows_with_their_types(runs, export, tmp_path):
 
 
 @pytest.mark.databases
-def test_runs_are_chosen_as_in_their_list(runs, alice):
+def test_runs_are_chosen_as_in_their_list_and_none_that_may_not_be_seen(runs, alice):
     for asked, count in (
         ({}, 3),
         ({"workflow": "council"}, 1),
@@ -165,10 +164,7 @@ def test_runs_are_chosen_as_in_their_list(runs, alice):
     bob = User.objects.create_user("bob")
     found = [selecting.chosen({"whose": whose}, by=bob).count() for whose in ("all", "mine", "shared")]
     assert found == [1, 0, 1]
-
-
-def test_a_choice_that_means_nothing_or_of_what_may_not_be_seen_is_refused(runs, alice):
-    bob = User.objects.create_user("bob")
+    Experiment.objects.update(visibility="private")
     for by, asked in (
         (alice, {"tag": "x"}),
         (alice, {"runs": ["1"]}),
@@ -193,23 +189,18 @@ def test_a_run_that_may_not_be_seen_any_more_is_left_out_and_a_file_with_it_is_n
     assert (row.manifest["runs"], row.left_out) == (2, 1)
     assert str(runs[0].pk) not in row.path.read_text()
     assert making.take(row, by=bob) == row.path
+    entries = AuditEntry.objects.filter(action="exported").order_by("pk")
+    assert [(entry.actor, entry.detail["deed"], entry.detail["runs"]) for entry in entries] == [
+        ("bob", "asked", 3),
+        ("bob", "downloaded", 3),
+    ]
 
     Experiment.objects.filter(pk=runs[1].experiment_id).update(visibility="private")
     with pytest.raises(Forbidden, match="no longer see"):
         making.take(row, by=bob)
 
 
-def test_asking_and_taking_stand_in_the_audit_record(runs, export, alice):
-    making.take(export(), by=alice)
-
-    entries = AuditEntry.objects.filter(action="exported").order_by("pk")
-    assert [(entry.actor, entry.detail["deed"], entry.detail["runs"]) for entry in entries] == [
-        ("alice", "asked", 3),
-        ("alice", "downloaded", 3),
-    ]
-
-
-@pytest.mark.parametrize("when", ["before", "meanwhile"])
+@each_case("when", ["before", "meanwhile"])
 def test_an_export_that_is_cancelled_makes_no_file(runs, alice, monkeypatch, when):
     row = making.ask({}, by=alice, format_=FORMATS["jsonl"], language="en")
     if when == "before":

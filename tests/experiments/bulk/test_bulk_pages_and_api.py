@@ -11,7 +11,6 @@ from experiments.library.bulk import making
 from experiments.library.search import indexing
 from experiments.models import BulkExport, Run, RunImport
 from experiments.models.waiting import WorkState
-from tests.cases import each_case
 from tests.experiments.imports import folders
 from tests.experiments.reports.records import Record
 
@@ -34,7 +33,7 @@ def bytes_of(response):
     return b"".join(response) if response.streaming else response.content
 
 
-def test_the_list_of_runs_leads_to_an_export_of_what_it_shows(browser, run, read):
+def test_the_list_of_runs_leads_to_an_export_of_what_it_shows_which_can_be_cancelled(browser, run, read):
     page = read(browser.get(reverse("runs"), {"search": "panels"}))
     [link] = [link.get("href") for link in page.find("a") if link.text.strip() == "Export these runs"]
     assert link == f"{reverse('bulk-exports')}?search=panels&archived=no"
@@ -53,23 +52,18 @@ def test_the_list_of_runs_leads_to_an_export_of_what_it_shows(browser, run, read
     manifest = browser.get(reverse("bulk-export-manifest", args=[row.pk])).json()
     assert manifest["runs"] == 1
 
-
-def test_an_unknown_filter_and_a_choice_of_nothing_are_told(browser, read):
-    assert browser.get(reverse("bulk-exports"), {"colour": "mine"}).status_code == 422
-    assert "No run matches" in read(browser.get(reverse("bulk-exports"))).text
-
-
-def test_an_export_is_cancelled_on_its_page(browser, run):
     browser.post(reverse("bulk-exports"), {"format": "csv"})
-    row = BulkExport.objects.get()
-
+    row = BulkExport.objects.get(format="csv")
     assert browser.post(reverse("bulk-export-cancel", args=[row.pk]), follow=True).status_code == 200
-
     row.refresh_from_db()
     assert row.state == WorkState.CANCELLED
+    assert browser.get(reverse("bulk-exports"), {"colour": "mine"}).status_code == 422
+    assert "No run matches" in read(browser.get(reverse("bulk-exports"), {"search": "wells"})).text
 
 
-def test_an_export_over_the_api(api, run):
+def test_an_export_over_the_api(api, run, is_problem):
+    for wrong in ({}, {"format": "exe"}, {"format": "csv", "runs": ["x"]}, {"format": "csv", "state": "odd"}):
+        is_problem(api.post("exports/", wrong), 400)
     asked = api.post("exports/", {"format": "csv", "runs": [str(run.pk)]})
     assert (asked.status_code, asked.json()["state"]) == (202, "queued")
     address = f"exports/{asked.json()['id']}/"
@@ -83,16 +77,18 @@ def test_an_export_over_the_api(api, run):
     assert [one["id"] for one in api.get("exports/").json()["results"]] == [done["id"]]
 
 
-@each_case("asked", [{}, {"format": "exe"}, {"format": "csv", "runs": ["x"]}, {"format": "csv", "state": "odd"}])
-def test_an_export_that_means_nothing_is_refused(api, run, is_problem, asked):
-    is_problem(api.post("exports/", asked), 400)
-
-
 def sent(name="council.json"):
     return SimpleUploadedFile(name, folders.read(name))
 
 
-def test_a_file_of_another_system_is_shown_before_it_is_stored(browser, read):
+def test_a_file_of_another_system_is_shown_before_it_is_stored_or_dropped(browser, read):
+    browser.post(reverse("run-import"), {"file": sent()})
+    assert "council.json" in read(browser.get(reverse("run-import"))).text
+    dropped = RunImport.objects.get()
+    browser.post(reverse("run-import-cancel", args=[dropped.pk]))
+    assert RunImport.objects.get().state == WorkState.CANCELLED
+    dropped.delete()
+
     page = browser.post(reverse("run-import"), {"file": sent()}, follow=True)
     shown = read(page).text
     assert "1 run can be imported" in shown
@@ -105,15 +101,6 @@ def test_a_file_of_another_system_is_shown_before_it_is_stored(browser, read):
     assert Run.objects.get().experiment.title == "Blue skies"
     again = browser.post(reverse("run-import"), {"file": sent()}, follow=True)
     assert "Nothing new" in read(again).text
-
-
-def test_a_preview_is_listed_and_dropped(browser, read):
-    browser.post(reverse("run-import"), {"file": sent()})
-    assert "council.json" in read(browser.get(reverse("run-import"))).text
-
-    browser.post(reverse("run-import-cancel", args=[RunImport.objects.get().pk]))
-
-    assert RunImport.objects.get().state == WorkState.CANCELLED
 
 
 def test_a_report_that_is_sent_twice_on_a_page_or_over_the_api_is_the_run_of_the_first_time(api, browser, run, read):

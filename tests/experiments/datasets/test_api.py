@@ -86,7 +86,6 @@ def load(*words, **options):
     return said.getvalue()
 
 
-@pytest.mark.system
 def test_it_prints_what_was_read(alice, tmp_path):
     (tmp_path / "a.csv").write_text(table([{"q": "x", "gpt": "y"}, {"q": "", "gpt": "z"}]))
     (tmp_path / "o.csv").write_text(table([{"index": 1, "contestant": "late", "text": "w"}]))
@@ -114,7 +113,6 @@ def test_it_prints_what_was_read(alice, tmp_path):
         (("a.csv", "--outputs", "other.csv"), "None of the outputs"),
     ],
 )
-@pytest.mark.system
 def test_it_fails_with_the_reason_and_leaves_nothing(alice, tmp_path, monkeypatch, words, said):
     (tmp_path / "a.csv").write_text(table([{"prompt": "x"}]))
     (tmp_path / "other.csv").write_text(table([{"index": 9, "contestant": "late", "text": "w"}]))

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.urls import reverse
 
-from experiments.library.datasets import contestants, hub, making
+from experiments.library.datasets import contestants, hub
 from experiments.library.datasets.process import Refused
 from experiments.models import Battle, Board, Dataset, Output
 from experiments.workflows.battles.campaign.logs.importing import import_battles
@@ -22,7 +22,6 @@ from tests.cases import each_case
 from tests.experiments.datasets.files import packed, parquet, png
 from tests.leaderboard import boards
 
-pytestmark = [pytest.mark.system, pytest.mark.django_db]
 ROWS = [
     {"index": 4, "prompt": "Why is the sky blue?", "subset": "science", "language": "English", "level": "easy",
      "output_oak": "Light scatters.", "output_elm": "It is not."},
@@ -53,23 +52,18 @@ def texts(load, tmp_path):
     return load(parquet(tmp_path / "rows.parquet", ROWS, index="BIGINT"), description="Two questions.")
 
 
-def pictures(load, tmp_path):
+def test_pictures_that_are_exported_are_read_again_as_they_were(load, tmp_path):
     files = {
         "rows.jsonl": json.dumps({"index": 1, "prompt": "Make it red", "images": ["in/cat.png"]}).encode(),
         "in/cat.png": png("blue"),
         "oak/1.png": png("red"),
         "elm/1.png": png("green"),
     }
-    return load(packed(tmp_path / "pictures.zip", files), modality="image")
-
-
-@each_case("made", [texts, pictures], ids=["texts", "pictures"])
-def test_what_is_exported_is_read_again_as_it_was(load, tmp_path, made):
-    dataset = made(load, tmp_path)
+    dataset = load(packed(tmp_path / "pictures.zip", files), modality="image")
     path = tmp_path / "hub.zip"
     path.write_bytes(b"".join(hub.dataset_zip(dataset)))
 
-    again = load(path, name="Again", modality=dataset.modality)
+    again = load(path, name="Again", modality="image")
 
     assert content(again) == content(dataset)
     assert not again.warnings
@@ -89,7 +83,7 @@ def test_labels_and_the_register_of_contestants_are_read_again(load, tmp_path):
     told = ("name", "label", "link", "variant_of__name", *contestants.REGISTERED[1:])
     assert list(again.contestants.values_list(*told)) == list(dataset.contestants.values_list(*told))
     assert again.contestants.get(name="elm").variant_of.label == "Oak 2"
-    assert content(again) == content(dataset)
+    assert (content(again), again.warnings) == (content(dataset), [])
 
 
 def test_a_card_of_contestants_that_are_variants_of_each_other_makes_no_circle(load, tmp_path):
@@ -113,10 +107,19 @@ def test_a_card_of_contestants_that_are_variants_of_each_other_makes_no_circle(l
     }
 
 
-def test_card_and_croissant_say_which_file_is_which_table_and_what_is_in_it(load, tmp_path):
+def test_card_and_croissant_say_which_file_is_which_table_to_those_who_see_the_dataset_alone(
+    load, tmp_path, alice, bob, client
+):
     dataset = texts(load, tmp_path)
+    addresses = [reverse(name, args=[dataset.slug]) for name in ("dataset-export", "api-dataset-export")]
+    client.force_login(bob)
+    assert [client.get(address).status_code for address in addresses] == [404, 404]
+    client.force_login(alice)
+    given = [b"".join(client.get(address).streaming_content) for address in addresses]
+    assert given[0] == given[1]
 
-    with zipfile.ZipFile(io.BytesIO(b"".join(hub.dataset_zip(dataset)))) as archive:
+    with zipfile.ZipFile(io.BytesIO(given[0])) as archive:
+        assert archive.namelist() == ["README.md", "croissant.json", "data/samples.parquet", "data/outputs.parquet"]
         card, croissant = card_of(archive), json.loads(archive.read("croissant.json"))
         data = {name: archive.read(f"data/{name}") for name in ("samples.parquet", "outputs.parquet")}
 
@@ -161,6 +164,8 @@ configs:
     rows = list(dataset.samples.values_list("subset", "index", "instruction", "language"))
     assert [row[0] for row in rows] == ["easy"] * 4 + ["hard/dev"] * 2 + ["hard/test"] * 2
     assert rows[2] == ("easy", 2, "easy/test-00001: 0", "en")
+    without = load(folder_of(tmp_path / "without", "license: mit\n"), name="Without configs")
+    assert set(without.samples.values_list("subset", flat=True)) == {"easy", "hard", "notes"}
 
 
 TENFOLD = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)]
@@ -180,12 +185,6 @@ BOMB = f"a0: &a0 [{', '.join('x' * 10)}]\n{''.join(TENFOLD)}configs: [{{config_n
 def test_a_card_that_cannot_be_followed_is_refused_with_what_is_wrong(load, tmp_path, front, reason):
     with pytest.raises(Refused, match=reason):
         load(folder_of(tmp_path, front))
-
-
-def test_a_card_without_configs_changes_nothing(load, tmp_path):
-    dataset = load(folder_of(tmp_path, "license: mit\n"))
-
-    assert set(dataset.samples.values_list("subset", flat=True)) == {"easy", "hard", "notes"}
 
 
 @each_case("form", ["table", "folder", "zip"])
@@ -228,18 +227,3 @@ def test_the_command_writes_a_zip_or_a_folder_that_load_dataset_reads(load, alic
     assert [content(one) for one in copies] == [content(dataset)] * 2
     with pytest.raises(CommandError, match="exists already"):
         call_command("export_dataset", dataset.slug, output=tmp_path / "out")
-
-
-def test_page_and_api_give_the_same_to_those_who_see_the_dataset_alone(load, tmp_path, alice, bob, client):
-    dataset = texts(load, tmp_path)
-    addresses = [reverse(name, args=[dataset.slug]) for name in ("dataset-export", "api-dataset-export")]
-
-    client.force_login(bob)
-    assert [client.get(address).status_code for address in addresses] == [404, 404]
-    client.force_login(alice)
-    given = [b"".join(client.get(address).streaming_content) for address in addresses]
-
-    assert given[0] == given[1]
-    assert making.may_curate(alice, dataset)
-    with zipfile.ZipFile(io.BytesIO(given[0])) as archive:
-        assert archive.namelist() == ["README.md", "croissant.json", "data/samples.parquet", "data/outputs.parquet"]

@@ -27,11 +27,23 @@ def html(response):
     return response.content.decode()
 
 
-@pytest.mark.system
 def test_from_a_file_over_its_columns_to_a_dataset(browser, work):
     there = sent(browser)["Location"]
     page = html(browser.get(there))
     assert "question 0" in page
+    outputs = {"as-2": "output", "as-3": "output", "contestant-2": "gpt"}
+    for parts, said in (
+        ({"as-1": ""}, "Choose the column with the instruction."),
+        ({"as-1": "instruction", "as-3": "instruction"}, "Two columns are mapped to instruction."),
+        ({"as-1": "instruction", **outputs}, "Two columns are outputs"),
+        ({"as-1": "instruction", "name": ""}, "Enter a name"),
+    ):
+        asked = {"name": "Typed", "modality": "text", "visibility": "private", "as-0": "", **parts}
+        answer = browser.post(there, asked)
+        assert answer.status_code == 422, said
+        assert said in html(answer)
+        assert f'value="{asked["name"]}"' in html(answer) or not asked["name"]
+    assert not Dataset.objects.exists()
     assert '<option value="instruction" selected>' in page
     assert '<option value="index" selected>' in page
 
@@ -49,27 +61,7 @@ def test_from_a_file_over_its_columns_to_a_dataset(browser, work):
     assert browser.get(there)["Location"] == made["Location"]  # the file is that dataset now
 
 
-@pytest.mark.system
-def test_a_mapping_that_cannot_be_is_refused_and_what_was_typed_stays(browser):
-    there = sent(browser)["Location"]
-    outputs = {"as-2": "output", "as-3": "output", "contestant-2": "gpt"}
-
-    for parts, said in (
-        ({"as-1": ""}, "Choose the column with the instruction."),
-        ({"as-1": "instruction", "as-3": "instruction"}, "Two columns are mapped to instruction."),
-        ({"as-1": "instruction", **outputs}, "Two columns are outputs"),
-        ({"as-1": "instruction", "name": ""}, "Enter a name"),
-    ):
-        asked = {"name": "Typed", "modality": "text", "visibility": "private", "as-0": "", **parts}
-        answer = browser.post(there, asked)
-
-        assert answer.status_code == 422, said
-        assert said in html(answer)
-        assert f'value="{asked["name"]}"' in html(answer) or not asked["name"]
-    assert not Dataset.objects.exists()
-
-
-def test_a_file_that_cannot_be_taken_is_refused_with_the_reason(alice, browser, settings):
+def test_a_file_that_cannot_be_taken_or_read_is_refused_with_the_reason_and_forgotten(alice, browser, settings):
     settings.UPLOAD_BYTES = 1000
 
     assert "Choose a file." in html(browser.post("/datasets/new/"))
@@ -82,17 +74,14 @@ def test_a_file_that_cannot_be_taken_is_refused_with_the_reason(alice, browser, 
     assert sent(browser).status_code == 403, "reviewers only look"
     assert not Upload.objects.exists()
 
-
-@pytest.mark.system
-def test_a_file_that_cannot_be_read_says_why_and_is_forgotten(browser):
+    type(alice).objects.update(role="researcher")
     there = sent(browser, "a.zip", b"no zip")["Location"]
-
     for _twice in range(2):
         assert "a.zip is not a valid zip archive" in html(browser.get(there))
     assert not Upload.objects.get().folder.exists()
 
 
-def test_visitors_see_public_datasets_with_their_pictures(alice):
+def test_visitors_see_public_datasets_with_pictures_which_are_kept_a_while_and_forgotten_with_them(alice, browser):
     visitor = Client()
     dataset = demonstration.make_images(alice)
     sample = reverse("dataset-sample", args=[dataset.slug, dataset.samples.first().pk])
@@ -107,39 +96,6 @@ def test_visitors_see_public_datasets_with_their_pictures(alice):
     names = sorted(dataset.contestants.values_list("name", flat=True))
     assert [[one.contestant.name for one in shown] for shown in drawn.values()] == [names[: images.THUMBNAILS]] * 12
 
-
-def test_pictures_that_belong_to_nothing_are_forgotten(alice):
-    dataset = demonstration.make_images(alice)
-    kept = list(Image.objects.all())
-
-    assert images.forget_unused() == 0
-    dataset.contestants.all().delete()
-    dataset.pictures.all().delete()
-
-    assert images.forget_unused() == len(kept) > 0
-    assert not any(image.path.exists() for image in kept)
-    assert not Image.objects.exists()
-
-
-@pytest.mark.system
-def test_samples_are_shown_by_small_pictures_given_or_made(browser, load, work, tmp_path):
-    rows = [{"index": n, "instruction": f"scene {n}", "image": "given/0.png" if n == 0 else ""} for n in range(3)]
-    files = {"data.csv": table(rows), "given/0.png": png("red"), "models/zealous/0.png": png("green")}
-    files |= {f"models/{name}/1.png": png(name) for name in ("blue", "grey", "navy", "pink", "teal")}
-    dataset = load(packed(tmp_path / "scenes.zip", files), modality="image")
-    work()
-
-    page = Page(html(browser.get(f"/datasets/{dataset.slug}/")))
-
-    shown = [[image.get("alt") for image in row.iter("img")] for row in page.find("a", class_="sample-row")]
-    given, made = ["Picture 1 of the sample"], [f"Output of {name}" for name in ("blue", "grey", "navy", "pink")]
-    assert shown == [given, made, []]
-    assert {image.get("loading") for image in page.find("img", width="48", height="48")} == {"lazy"}
-
-
-def test_a_picture_is_served_to_be_kept_a_while_and_as_nothing_else(alice, browser):
-    visitor = Client()
-    dataset = demonstration.make_images(alice)
     picture = dataset.pictures.first()
     address = reverse("dataset-image", args=[dataset.slug, picture.image_id])
 
@@ -157,48 +113,17 @@ def test_a_picture_is_served_to_be_kept_a_while_and_as_nothing_else(alice, brows
     picture.image.path.unlink()
     assert browser.get(address).status_code == 404, "its file is gone"
 
+    kept = list(Image.objects.all())
+    assert images.forget_unused() == 0
+    dataset.contestants.all().delete()
+    dataset.pictures.all().delete()
+    assert images.forget_unused() == len(kept) > 0
+    assert not any(image.path.exists() for image in kept)
+    assert not Image.objects.exists()
+
 
 @pytest.mark.databases
-def test_a_dataset_is_deleted_by_its_page_as_long_as_nothing_rests_on_it(alice, browser):
-    dataset = demonstration.make_text(alice)
-    left, right = dataset.contestants.order_by("pk")[:2]
-    board = people_board(dataset)
-    Battle.objects.create(board=board, sample=dataset.samples.first(), left=left, right=right, winner="left")
-    visibility = reverse("dataset-visibility", args=[dataset.slug])
-    for asked in ("private", "nobody"):
-        browser.post(visibility, {"visibility": asked})
-        assert Dataset.objects.get().visibility == "private"
-    told = AuditEntry.objects.get(action="shared", target=f"dataset:{dataset.pk}")
-    assert told.detail == {"before": "public", "after": "private"}
-    browser.post(reverse("dataset-delete", args=[dataset.slug]))
-    assert Dataset.objects.exists()
-    Battle.objects.all().delete()
-
-    browser.post(reverse("dataset-delete", args=[dataset.slug]))
-
-    assert not Dataset.objects.exists()
-
-
-@pytest.mark.system
-def test_samples_are_found_by_words_category_and_page(alice, browser, load_text):
-    rows = [
-        {"index": n, "prompt": f"about {'cats' if n % 2 else 'dogs'} {n}", "category": f"c{n % 3}"} for n in range(60)
-    ]
-    dataset = load_text("a.csv", table(rows))
-    address = dataset.get_absolute_url()
-
-    page = html(browser.get(address))
-    assert page.count("sample-row") == 50
-    further = f"?after={dataset.samples.get(index=49).pk}"
-    assert further in page
-    assert html(browser.get(address + further)).count("sample-row") == 10
-    assert html(browser.get(f"{address}?search=cats&category=c1")).count("sample-row") == 10
-    assert "No sample matches." in html(browser.get(f"{address}?search=birds"))
-    for nonsense in ("?after=x", "?after=99999999999999999999", "?subset=%00", "?search=%00", "?page=-1"):
-        assert browser.get(address + nonsense).status_code == 200
-
-
-def test_a_contestant_is_described_left_out_and_let_back(alice, browser):
+def test_contestants_are_described_and_left_out_and_a_dataset_deleted_as_long_as_nothing_rests_on_it(alice, browser):
     dataset = demonstration.make_text(alice)
     board, one = people_board(dataset), dataset.contestants.first()
     address = reverse("contestant-change", args=[dataset.slug, one.pk])
@@ -218,21 +143,63 @@ def test_a_contestant_is_described_left_out_and_let_back(alice, browser):
     one.refresh_from_db()
     assert one.void_reason == ""
 
+    left, right = dataset.contestants.order_by("pk")[:2]
+    Battle.objects.create(board=board, sample=dataset.samples.first(), left=left, right=right, winner="left")
+    visibility = reverse("dataset-visibility", args=[dataset.slug])
+    for asked in ("private", "nobody"):
+        browser.post(visibility, {"visibility": asked})
+        assert Dataset.objects.get().visibility == "private"
+    told = AuditEntry.objects.get(action="shared", target=f"dataset:{dataset.pk}")
+    assert told.detail == {"before": "public", "after": "private"}
+    browser.post(reverse("dataset-delete", args=[dataset.slug]))
+    assert Dataset.objects.exists()
+    Battle.objects.all().delete()
 
-@pytest.mark.system
-def test_outputs_are_sent_and_what_became_of_them_is_shown(alice, browser, work, load, tmp_path):
-    dataset = load(packed(tmp_path / "s.zip", {"a/0.png": png(), "a/1.png": png("blue")}), modality="image")
+    browser.post(reverse("dataset-delete", args=[dataset.slug]))
+
+    assert not Dataset.objects.exists()
+
+
+def test_samples_are_found_by_words_category_and_page(alice, browser, load_text):
+    rows = [
+        {"index": n, "prompt": f"about {'cats' if n % 2 else 'dogs'} {n}", "category": f"c{n % 3}"} for n in range(60)
+    ]
+    dataset = load_text("a.csv", table(rows))
+    address = dataset.get_absolute_url()
+
+    page = html(browser.get(address))
+    assert page.count("sample-row") == 50
+    further = f"?after={dataset.samples.get(index=49).pk}"
+    assert further in page
+    assert html(browser.get(address + further)).count("sample-row") == 10
+    assert html(browser.get(f"{address}?search=cats&category=c1")).count("sample-row") == 10
+    assert "No sample matches." in html(browser.get(f"{address}?search=birds"))
+    for nonsense in ("?after=x", "?after=99999999999999999999", "?subset=%00", "?search=%00", "?page=-1"):
+        assert browser.get(address + nonsense).status_code == 200
+
+
+def test_outputs_are_sent_and_what_became_of_them_is_shown_with_samples_by_small_pictures(
+    browser, load, work, tmp_path
+):
+    rows = [{"index": n, "instruction": f"scene {n}", "image": "given/0.png" if n == 0 else ""} for n in range(3)]
+    files = {"data.csv": table(rows), "given/0.png": png("red"), "models/zealous/0.png": png("green")}
+    files |= {f"models/{name}/1.png": png(name) for name in ("blue", "grey", "navy", "pink", "teal")}
+    dataset = load(packed(tmp_path / "scenes.zip", files), modality="image")
+    page = Page(html(browser.get(f"/datasets/{dataset.slug}/")))
+    shown = [[image.get("alt") for image in row.iter("img")] for row in page.find("a", class_="sample-row")]
+    given, made = ["Picture 1 of the sample"], [f"Output of {name}" for name in ("blue", "grey", "navy", "pink")]
+    assert shown == [given, made, []]
+    assert {image.get("loading") for image in page.find("img", width="48", height="48")} == {"lazy"}
+
     address = reverse("dataset-outputs", args=[dataset.slug])
-    path = packed(tmp_path / "o.zip", {"b/0.png": png("green"), "a/0.png": png("green")})
-
+    path = packed(tmp_path / "o.zip", {"b/0.png": png("green"), "zealous/0.png": png("grey")})
     browser.post(address, {"file": SimpleUploadedFile("o.zip", path.read_bytes())})
     assert "hx-trigger" in html(browser.get(address))
     work()
-
     page = html(browser.get(address))
     assert "b: 1 new output" in " ".join(page.split())
     assert "1 output already existed and was not changed." in page
-    assert "b has outputs for 1 of 2 samples." in page
+    assert "b has outputs for 1 of 3 samples." in page
     wrong = browser.post(address, {"file": SimpleUploadedFile("o.zip", b"x"), "version": "no"})
     assert wrong.status_code == 422
     assert "A version is a name, an underscore and a date" in html(wrong)

@@ -22,8 +22,6 @@ from experiments.models import Dataset, DatasetImage, Image
 from tests.cases import each_case
 from tests.experiments.datasets.files import moving, packed, parquet, picture, png, table
 
-pytestmark = [pytest.mark.system, pytest.mark.django_db]
-
 
 def test_a_zip_of_pictures_per_model_becomes_samples_and_contestants(load, tmp_path):
     files = {
@@ -45,12 +43,8 @@ def test_a_zip_of_pictures_per_model_becomes_samples_and_contestants(load, tmp_p
     assert made == [("a", 0, "image/png"), ("a", 1, "image/jpeg"), ("b", 1, "image/png")]
     assert [told["code"] for told in dataset.warnings] == ["no_table"]
 
-
-def test_folders_of_subsets_and_experiments_are_read_as_genarena_lays_them_out(load, tmp_path):
     files = {f"arena/{subset}/models/solar_20260131/m1/0.png": png() for subset in ("basic", "hard")}
-
-    dataset = load(packed(tmp_path / "arena.zip", files), modality="image")
-
+    dataset = load(packed(tmp_path / "arena.zip", files), modality="image", name="As GenArena lays them out")
     assert list(dataset.samples.values_list("subset", "index")) == [("basic", 0), ("hard", 0)]
     assert dataset.contestants.get().version == "solar_20260131"
 
@@ -92,37 +86,60 @@ def test_what_is_wrong_is_said_and_nothing_is_stored(load, tmp_path, files, said
     assert not list((tmp_path / "uploads").iterdir())
 
 
-def test_an_archive_of_too_much_or_whose_entries_lie_about_their_length_is_refused(load, tmp_path, settings):
-    path = packed(tmp_path / "set.zip", {"a/0.png": png()})
-    data = bytearray(path.read_bytes())
+def test_archives_that_lie_hold_links_or_doubles_overlap_or_swell_are_refused(load, tmp_path, settings):
+    data = bytearray(packed(tmp_path / "lies.zip", {"a/0.png": png()}).read_bytes())
     directory = data.rindex(b"PK\x01\x02")
     data[directory + 24 : directory + 28] = struct.pack("<I", 10)  # the unpacked length
-    path.write_bytes(data)
-    with pytest.raises(Refused, match=r"a/0\.png"):
-        load(path, modality="image")
-
-    settings.DATASET_UNPACKED = 1 << 20
-    with pytest.raises(Refused, match=r"set\.zip is larger than 1\.0"):
-        load(packed(tmp_path / "set.zip", {"a/0.png": os.urandom(2 << 20)}), modality="image")
-
-
-def test_links_locked_and_doubled_entries_are_refused(load, tmp_path):
+    (tmp_path / "lies.zip").write_bytes(data)
+    (tmp_path / "set.zip").write_bytes(b"PK\x03\x04 and then nothing")
     link = zipfile.ZipInfo("a/0.png")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    for name, entries, said in (
-        ("link.zip", [(link, b"/etc/passwd")], "is a link"),
-        ("twice.zip", [("a/0.png", png()), ("a/0.png", png())], "two files called a/0.png"),
+    for name, entries in (
+        ("link.zip", [(link, b"/etc/passwd")]),
+        ("twice.zip", [("a/0.png", png()), ("a/0.png", png())]),
     ):
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
-            for entry, data in entries:
-                archive.writestr(entry, data)
+            for entry, content in entries:
+                archive.writestr(entry, content)
+    with zipfile.ZipFile(tmp_path / "overlap.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a/0.png", b"\0" * (30 << 20))
+        first = archive.filelist[0]
+        for number in range(1, 4):  # the same packed bytes under many names: what they say of their length counts
+            entry = zipfile.ZipInfo(f"a/{number}.png")
+            for field in ("compress_type", "CRC", "compress_size", "file_size", "header_offset", "external_attr"):
+                setattr(entry, field, getattr(first, field))
+            archive.filelist.append(entry)
+    packed(tmp_path / "large.zip", {"a/0.png": os.urandom(2 << 20)})
+
+    for name, said in (
+        ("lies.zip", r"a/0\.png"),
+        ("set.zip", r"set\.zip is not a valid zip archive"),
+        ("link.zip", "is a link"),
+        ("twice.zip", "two files called a/0.png"),
+        ("overlap.zip", "looks like a zip bomb"),
+        ("large.zip", r"large\.zip is larger than 1\.0"),
+    ):
+        settings.DATASET_UNPACKED = 1 << 20 if name == "large.zip" else 8 << 30
         with pytest.raises(Refused, match=said):
             load(tmp_path / name, modality="image")
-    (tmp_path / "set.zip").write_bytes(b"PK\x03\x04 and then nothing")
-    with pytest.raises(Refused, match=r"set\.zip is not a valid zip archive"):
-        load(tmp_path / "set.zip")
+        assert not list((tmp_path / "uploads").iterdir()), name
 
 
+@pytest.mark.system
+def test_duckdb_draws_no_bar_of_its_progress_where_the_process_says_what_it_found():
+    """It takes a program without a file for a person at a terminal, and draws after two seconds."""
+    words = (
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "from experiments.library.datasets.reader import limits, tables;"
+        "print(tables.connect(limits.Limits()).execute(sys.argv[2]).fetchone()[0])"
+    )
+    asked = "select current_setting('enable_progress_bar')"
+    command = [sys.executable, "-I", "-c", words, str(settings.BASE_DIR), asked]
+
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip() == "False"
+
+
+@pytest.mark.system
 def test_a_process_that_dies_or_is_silent_is_told_of(tmp_path, settings, monkeypatch):
     for words, silent_seconds, said in (
         ("import time; time.sleep(600)", 0.3, "took longer"),
@@ -134,6 +151,7 @@ def test_a_process_that_dies_or_is_silent_is_told_of(tmp_path, settings, monkeyp
             process.read(tmp_path, tmp_path, what="preview")
 
 
+@pytest.mark.system
 def test_limits_end_the_process_with_a_sentence(load_text, monkeypatch, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(table([{"prompt": "x" * 1000} for _ in range(20_000)]))
@@ -143,8 +161,8 @@ def test_limits_end_the_process_with_a_sentence(load_text, monkeypatch, tmp_path
         process.read(path, spool, what="samples", columns={}, subset="", limits={"unpacked": 1 << 20})
 
 
-def test_a_spool_is_not_believed(tmp_path, load, alice):
-    """Whoever has taken over the process cannot pass off other bytes, or a link to a file of ours."""
+def test_a_spool_is_not_believed_nor_a_picture_of_another_dataset(tmp_path, alice):
+    """Whoever has taken over the process cannot pass off other bytes, a link to a file of ours, or a known hash."""
     dataset = Dataset.objects.create(owner=alice, name="x", slug="x")
     checked = Image(sha256="0" * 64, mime="image/png", width=1, height=1, size=3)
     (tmp_path / ("0" * 64)).write_bytes(b"abc")
@@ -155,6 +173,18 @@ def test_a_spool_is_not_believed(tmp_path, load, alice):
     with pytest.raises(OSError, match="symbolic"):
         images.take_over(dataset, [checked], tmp_path)
     assert not Image.objects.exists()
+
+    theirs, mine = (Dataset.objects.create(owner=alice, name=name, slug=name) for name in ("theirs", "mine"))
+    image = Image.objects.create(sha256="0" * 64, mime="image/png", width=1, height=1, size=1)
+    DatasetImage.objects.create(dataset=theirs, image=image)
+    sample = {"subset": "", "index": 0, "category": "", "instruction": "", "images": [image.pk], "source": ""}
+    record = writing.SampleRecord(kind="sample", metadata={}, outputs={}, **sample)
+    output = {"subset": None, "index": 0, "contestant": "a", "version": "", "text": "", "image": image.pk}
+
+    for found in (record, writing.OutputRecord(kind="output", **output)):
+        with pytest.raises(Refused, match="a picture that it did not bring"):
+            writing.Writer(mine, tmp_path, lambda share: None, "", records=1).write([found])
+    assert not mine.samples.exists()
 
 
 def test_a_table_that_is_cut_off_spoiled_or_packed_to_a_thousandth_is_refused(load, load_text, tmp_path):
@@ -171,14 +201,23 @@ def test_a_table_that_is_cut_off_spoiled_or_packed_to_a_thousandth_is_refused(lo
 
 
 @each_case("name", ["data[1].parquet", "*.parquet", "a?b.parquet"])
-def test_a_name_is_no_pattern(load, tmp_path, name):
+def test_a_name_is_no_pattern_and_pipes_and_links_that_lead_nowhere_hold_nothing_up(load, tmp_path, name):
     parquet(tmp_path / "other.parquet", [{"prompt": "another file"}])
     path = parquet(tmp_path / "x.parquet", [{"prompt": "this one"}]).rename(tmp_path / name)
 
     assert load(path).samples.get().instruction == "this one"
 
+    folder = tmp_path / f"set of {name}"
+    folder.mkdir()
+    (folder / "data.csv").write_text("prompt\nq\n")
+    (folder / "gone.csv").symlink_to(tmp_path / "not there")
+    os.mkfifo(folder / "pipe.csv")
+
+    assert load(folder).samples.count() == 1
+
 
 @pytest.mark.exhaustive
+@pytest.mark.system
 def test_a_small_table_that_says_the_same_a_thousand_times_is_refused(tmp_path):
     path = tmp_path / "a.parquet"
     duckdb.sql(f"COPY (SELECT repeat('a', 100000) AS prompt FROM range(3000)) TO '{path}' (FORMAT parquet)")
@@ -206,16 +245,6 @@ def test_a_document_is_read_in_pieces_of_any_size(tmp_path, size, monkeypatch):
 
     assert list(table.rows([])) == [{"a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫"}]
     assert table.share == 1
-
-
-def test_pipes_and_links_that_lead_nowhere_hold_nothing_up(load, tmp_path):
-    folder = tmp_path / "set"
-    folder.mkdir()
-    (folder / "data.csv").write_text("prompt\nq\n")
-    (folder / "gone.csv").symlink_to(tmp_path / "not there")
-    os.mkfifo(folder / "pipe.csv")
-
-    assert load(folder).samples.count() == 1
 
 
 @pytest.mark.system
@@ -264,49 +293,3 @@ print(json.dumps({"found": {"refused": refused}}))
     monkeypatch.setattr(process, "START", looks)
 
     assert process.read(tmp_path, tmp_path, what="preview").said == {"refused": ["EPERM"] * 3}
-
-
-def test_a_picture_of_another_dataset_cannot_be_named(alice, tmp_path):
-    """Whoever has taken over the process knows the hash of a picture, and gets no further with it."""
-    theirs, mine = (Dataset.objects.create(owner=alice, name=name, slug=name) for name in ("theirs", "mine"))
-    image = Image.objects.create(sha256="0" * 64, mime="image/png", width=1, height=1, size=1)
-    DatasetImage.objects.create(dataset=theirs, image=image)
-    sample = {"subset": "", "index": 0, "category": "", "instruction": "", "images": [image.pk], "source": ""}
-    record = writing.SampleRecord(kind="sample", metadata={}, outputs={}, **sample)
-    output = {"subset": None, "index": 0, "contestant": "a", "version": "", "text": "", "image": image.pk}
-
-    for found in (record, writing.OutputRecord(kind="output", **output)):
-        with pytest.raises(Refused, match="a picture that it did not bring"):
-            writing.Writer(mine, tmp_path, lambda share: None, "", records=1).write([found])
-    assert not mine.samples.exists()
-
-
-def test_a_zip_whose_entries_overlap_is_refused(load, tmp_path):
-    """The same packed bytes under many names: what they say of their length counts, all together."""
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a/0.png", b"\0" * (30 << 20))
-        first = archive.filelist[0]
-        for number in range(1, 4):
-            entry = zipfile.ZipInfo(f"a/{number}.png")
-            for name in ("compress_type", "CRC", "compress_size", "file_size", "header_offset", "external_attr"):
-                setattr(entry, name, getattr(first, name))
-            archive.filelist.append(entry)
-
-    with pytest.raises(Refused, match="looks like a zip bomb"):
-        load(path, modality="image")
-    assert not list((tmp_path / "uploads").iterdir())
-
-
-@pytest.mark.system
-def test_duckdb_draws_no_bar_of_its_progress_where_the_process_says_what_it_found():
-    """It takes a program without a file for a person at a terminal, and draws after two seconds."""
-    words = (
-        "import sys; sys.path.insert(0, sys.argv[1]);"
-        "from experiments.library.datasets.reader import limits, tables;"
-        "print(tables.connect(limits.Limits()).execute(sys.argv[2]).fetchone()[0])"
-    )
-    asked = "select current_setting('enable_progress_bar')"
-    command = [sys.executable, "-I", "-c", words, str(settings.BASE_DIR), asked]
-
-    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip() == "False"

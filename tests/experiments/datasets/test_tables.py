@@ -16,7 +16,6 @@ ROWS = [
     {"index": 3, "instruction": "Why is the sky blue?", "task_type": "science", "prompt_source": "me", "level": "easy"},
     {"index": 7, "instruction": "Name, then count:\na, b", "task_type": "words", "prompt_source": "", "level": "hard"},
 ]
-pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 
 def samples(dataset):
@@ -50,12 +49,6 @@ def test_each_kind_of_table_gives_the_same_samples(load_text, name, text):
     assert dataset.columns["instruction"] == "instruction"
 
 
-def test_odd_characters_are_kept_out_of_the_database(load_text):
-    sample = load_text("a.jsonl", '{"prompt": "a\\u0000b\\ud800c", "n": NaN, "m": {"x": 1}}\n').samples.get()
-
-    assert (sample.instruction, sample.metadata) == ("a\ufffdb\ufffdc", {"n": None})
-
-
 def test_parquet_with_pictures_as_bytes_structs_and_lists(load, tmp_path):
     red, blue = png("red"), png("blue")
     rows = [
@@ -87,7 +80,7 @@ def test_shards_of_a_folder_are_read_in_the_order_of_their_numbers(load, tmp_pat
     assert dataset.warnings == [{"code": "ignored_tables", "times": 1}]
 
 
-def test_columns_are_mapped_as_somebody_says_or_by_their_names(load_text):
+def test_columns_are_mapped_as_somebody_says_or_by_their_names_and_odd_characters_kept_out(load_text):
     text = table([{"q": "What?", "text": "a label", "gpt": "This.", "claude": "That."}])
 
     dataset = load_text("a.csv", text, columns={"instruction": "q", "outputs": {"GPT": "gpt", "Claude": "claude"}})
@@ -98,6 +91,10 @@ def test_columns_are_mapped_as_somebody_says_or_by_their_names(load_text):
     assert dataset.samples.get().metadata == {"text": "a label"}
     assert {one.version for one in dataset.contestants.all()} == {f"{dataset.slug}_{dataset.created:%Y%m%d}"}
     assert sorted(named.contestants.values_list("name", flat=True)) == ["A", "a"]  # case matters; nothing is nobody
+
+    sample = load_text("a.jsonl", '{"prompt": "a\\u0000b\\ud800c", "n": NaN, "m": {"x": 1}}\n').samples.get()
+
+    assert (sample.instruction, sample.metadata) == ("a\ufffdb\ufffdc", {"n": None})
 
 
 def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):
@@ -179,14 +176,19 @@ def add(alice, tmp_path, /, dataset, name, text, by=None, **fields):
 
 
 @pytest.mark.databases
-def test_a_table_of_outputs_is_added(questions, add):
+def test_a_table_of_outputs_is_added_and_what_is_there_is_kept(questions, add):
     rows = [{"index": n, "contestant": who, "text": f"{who} {n}"} for n in range(3) for who in ("a", "A")]
 
     added = add(questions, "o.csv", table([*rows[:-1], {"index": 99, "contestant": "a", "text": "of no sample"}]))
+    later = add(questions, "o.jsonl", lines([{"index": n, "model": "A", "response": "second"} for n in (1, 2)]))
 
     assert (added.new, added.unknown) == ({"a": 3, "A": 2}, 1)
     assert {"code": "missing", "contestant": "A", "found": 2, "wanted": 3} in added.warnings
-    assert Output.objects.filter(sample__dataset=questions).count() == 5
+    assert {"code": "unknown_numbers", "times": 1} in added.warnings
+    assert (later.new, later.kept) == ({"A": 1}, 1)
+    assert {"code": "kept", "times": 1} in later.warnings
+    outputs = Output.objects.filter(sample__dataset=questions, contestant__name="A").order_by("sample__index")
+    assert list(outputs.values_list("text", flat=True)) == ["A 0", "A 1", "second"]
 
 
 def test_pictures_belong_to_the_contestants_of_their_folders_or_who_is_named(scenes, questions, add, alice, tmp_path):
@@ -221,17 +223,6 @@ def test_only_owners_curators_and_admins_add_under_a_version_with_a_real_day(que
     assert Contestant.objects.get().version == "solar_20260228"
 
 
-@pytest.mark.system
-def test_outputs_that_are_there_are_kept_and_counted(questions, add):
-    add(questions, "o.jsonl", lines([{"index": 0, "model": "a", "response": "first"}]))
-
-    added = add(questions, "o.jsonl", lines([{"index": n, "model": "a", "response": "second"} for n in (0, 1)]))
-
-    assert (added.new, added.kept) == ({"a": 1}, 1)
-    assert {"code": "kept", "times": 1} in added.warnings
-    assert sorted(Output.objects.values_list("sample__index", "text")) == [(0, "first"), (1, "second")]
-
-
 @each_case(
     ("text", "said"),
     [
@@ -244,7 +235,6 @@ def test_outputs_that_are_there_are_kept_and_counted(questions, add):
         ("index,contestant,text,subset\n0,a,x,no\n", "The dataset has no subset called “no”."),
     ],
 )
-@pytest.mark.system
 def test_what_is_wrong_is_said_and_nothing_is_stored(questions, add, text, said):
     with pytest.raises(Refused) as refused:
         add(questions, "o.csv", text)

@@ -107,13 +107,9 @@ def test_what_cannot_be_read_is_refused_with_its_place_and_does_not_keep_the_oth
     assert (no_json.state, of_another.state) == (WorkState.FAILED, WorkState.FAILED)
     assert "line 3" in no_json.error
     assert "LLM Council" in of_another.error
-
-
-def test_a_report_names_the_first_hundred_refusals_and_counts_all():
     report = storing.Report()
     for number in range(103):
         report.refuse(f"a.json [{number}]", "It has no messages.")
-
     assert (report.refused, len(report.refusals), report.refusals[-1]["place"]) == (103, 100, "a.json [99]")
 
 

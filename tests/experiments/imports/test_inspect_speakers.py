@@ -1,10 +1,8 @@
 """Logs that Inspect itself wrote: its agents, roles, solvers and models are speakers of their own, tools are kept."""
 
 import json
-import re
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from inspect_ai import Task, eval
 from inspect_ai.agent import AgentState, agent, as_tool, handoff, react, run
 from inspect_ai.dataset import Sample
@@ -13,11 +11,9 @@ from inspect_ai.scorer import includes, model_graded_qa
 from inspect_ai.solver import chain, generate, solver, system_message
 from inspect_ai.tool import tool
 
-from experiments.library.imports import inspect, queueing
+from experiments.library.imports import inspect
 from experiments.library.imports.inspect_speakers import spoken
-from experiments.models import Run
 from experiments.runs.reports.importing import prepared
-from tests import fixtures
 
 USER = "The log does not say who wrote messages of the role “user”: they are shown as the researcher’s."
 
@@ -133,19 +129,17 @@ def test_agents_are_speakers_with_their_models_and_tools_stand_between(played):
     assert prepared(taken.document)
 
 
-def test_what_an_agent_said_behind_a_tool_is_read_from_the_events_though_no_message_has_it(played):
-    lead = react(
-        name="lead",
-        tools=[as_tool(worker())],
-        model=model("lead", ("worker", {"input": "1 + 2"}), ("submit", {"answer": "3"})),
-    )
+def lead(tool_, *answers):
+    return react(name="lead", tools=[tool_], model=model("lead", *answers, ("submit", {"answer": "3"})))
 
-    header, sample = played(lead)
-    taken = inspect.read(header, sample)
 
-    said = [(seat, words) for seat, _model, words in lines(taken.document)]
+def test_what_an_agent_said_behind_a_tool_is_read_from_the_events_and_what_is_handed_off_is_said_once(played):
+    header, sample = played(lead(as_tool(worker()), ("worker", {"input": "1 + 2"})))
+    behind = inspect.read(header, sample)
+    handed = inspect.read(*played(lead(handoff(worker()), ("transfer_to_worker", {}))))
+
     assert "The sum is 3." not in [one["content"] for one in sample["messages"] if one["role"] == "assistant"]
-    assert said == [
+    assert [(seat, words) for seat, _model, words in lines(behind.document)] == [
         ("researcher", "What is 1 + 2?"),
         ("lead", "tool call for tool worker"),
         ("researcher", "1 + 2"),
@@ -156,52 +150,35 @@ def test_what_an_agent_said_behind_a_tool_is_read_from_the_events_though_no_mess
         ("lead", "tool call for tool submit"),
         ("tool", "3"),
     ]
-    assert taken.document["experiment"]["config"]["context"].strip().startswith("You are a helpful assistant")
-
-
-def test_a_handoff_says_each_thing_once_and_in_the_words_of_who_said_it(played):
-    lead = react(
-        name="lead",
-        tools=[handoff(worker())],
-        model=model("lead", ("transfer_to_worker", {}), ("submit", {"answer": "3"})),
-    )
-
-    said = [(seat, words) for seat, _model, words in lines(inspect.read(*played(lead)).document)]
-
-    assert said[:6] == [
+    assert behind.document["experiment"]["config"]["context"].strip().startswith("You are a helpful assistant")
+    said = [(seat, words) for seat, _model, words in lines(handed.document)]
+    assert said[:7] == [
         ("researcher", "What is 1 + 2?"),
         ("lead", "tool call for tool transfer_to_worker"),
         ("tool", "Successfully transferred to worker."),
         ("worker", "tool call for tool add"),
         ("tool", "3"),
         ("worker", "The sum is 3."),
+        ("researcher", "The worker agent has completed its work."),
     ]
-    assert said[6] == ("researcher", "The worker agent has completed its work.")
     assert [seat for seat, _words in said].count("worker") == 2
 
 
-def test_roles_are_speakers_and_models_that_grade_are_not(played):
-    grader = model("grader", "GRADE: C")
-    critic = model("critic", "Wrong: it is 3.")
+def test_roles_are_speakers_models_that_grade_are_not_and_one_speaker_is_read_as_before(played):
+    grader, critic = model("grader", "GRADE: C"), model("critic", "Wrong: it is 3.")
 
     taken = inspect.read(*played(reviewed(), scorer=model_graded_qa(model=grader), model_roles={"critic": critic}))
+    alone = inspect.read(*played(chain(system_message("Be brief."), generate())))
 
     assert lines(taken.document)[1:] == [
         ("model", "mockllm/model", "4"),
         ("critic", "mockllm/critic", "Wrong: it is 3."),
     ]
+    assert lines(alone.document) == [("researcher", "", "What is 1 + 2?"), ("model", "mockllm/model", "4")]
+    assert (alone.notes, alone.document["messages"][-1]["finish_reason"]) == ((), "stop")
 
 
-def test_one_speaker_is_read_as_before(played):
-    header, sample = played(chain(system_message("Be brief."), generate()))
-
-    taken = inspect.read(header, sample)
-
-    assert lines(taken.document) == [("researcher", "", "What is 1 + 2?"), ("model", "mockllm/model", "4")]
-    assert (taken.notes, taken.document["messages"][-1]["finish_reason"]) == ((), "stop")
-
-
-def test_what_a_log_does_not_tell_is_said():
+def test_what_a_log_does_not_tell_is_said_and_no_agent_has_the_name_of_a_tool():
     answer = {"role": "assistant", "content": "Yes."}
     spans = [{"event": "span_begin", "id": name, "type": "agent", "name": name, "parent_id": None} for name in "ab"]
     calls = [
@@ -220,8 +197,6 @@ def test_what_a_log_does_not_tell_is_said():
         "Calls of models without an answer were left out: 1.",
     ]
 
-
-def test_names_of_agents_cannot_be_those_of_tools_and_researchers():
     def call(number, name):
         message = {"role": "assistant", "content": "Yes.", "id": str(number)}
         return [
@@ -230,20 +205,4 @@ def test_names_of_agents_cannot_be_those_of_tools_and_researchers():
         ]
 
     events = [event for number, name in enumerate(("tool", "a b", "a/b", "…")) for event in call(number, name)]
-
     assert spoken({"messages": [], "events": events}).speakers == ["tool-agent", "a-b", "a-b-2", "model"]
-
-
-def test_the_page_of_a_run_shows_who_said_what(played, settings, tmp_path, alice):
-    settings.UPLOADS_DIR = tmp_path / "uploads"
-    header, sample = played(team())
-    file = SimpleUploadedFile("log.json", json.dumps({**header, "samples": [sample]}).encode())
-
-    row = queueing.keep(file, by=alice, language="en", is_wanted=True)
-    page = " ".join(fixtures.signed_in(alice).get(Run.objects.get().get_absolute_url()).content.decode().split())
-
-    assert row.report["stored"] == 1, row.report
-    assert 'planner <span class="muted">mockllm/planner</span>' in page
-    assert page.count('worker <span class="muted">mockllm/worker</span>') == 2
-    assert re.search(r'<h4 id="[^"]+"> The tool </h4>', page)
-    assert "Speakers told from the log’s events: planner, worker." in page

@@ -38,13 +38,6 @@ def said(document, **about):
     ]
 
 
-def test_another_source_than_the_sender_said_is_refused(runs):
-    [(found, taken)] = runs(folders.read("council.json"), source="arena")
-
-    assert taken is None
-    assert "LLM Council" in found.refused
-
-
 def test_an_arena_conversation_keeps_both_texts_but_no_error_as_speech_no_made_up_score_and_no_key(runs):
     [(_found, taken)] = runs(folders.read("arena.json"))
     document = taken.document
@@ -73,22 +66,18 @@ def test_an_arena_conversation_keeps_both_texts_but_no_error_as_speech_no_made_u
     assert "canary" not in json.dumps([document, taken.kept])
 
 
-def test_a_starchamber_talk_has_its_turns_probabilities_and_judgments(runs):
+def test_a_starchamber_talk_has_its_turns_and_a_council_its_ballots_read_anew(runs):
     [(_found, taken)] = runs(folders.read("starchamber.json"))
     document = taken.document
-
     assert [seat for _turn, seat, _text in said(document)] == ["researcher", "model", "researcher", "model"]
     assert document["experiment"]["config"]["persona"] == "Dr. Vega"
     assert document["calls"][0]["logprobs"][0]["alternatives"] == [{"token": "Papers", "logprob": -2.5}]
     assert [one["scores"] and one["scores"].get("cooperation") for one in document["judgments"]] == [None, 0.8]
     assert "canary" not in json.dumps([document, taken.kept])
 
-
-def test_a_councils_ballots_are_read_anew_and_its_failed_chair_is_a_failure(runs):
     [(_found, taken)] = runs(folders.read("council.json"))
     document = taken.document
     ballots = {one["reviewer"]: one for one in document["ballots"]}
-
     assert ballots["member-1"]["order"] == [["member-2"], ["member-1"], ["member-3"]]
     assert ballots["member-2"]["order"] == [["member-1"], ["member-2"], ["member-3"]]
     assert ballots["member-3"]["order"] is None
@@ -114,16 +103,21 @@ def test_a_debate_keeps_its_points_failures_and_addendum(documents):
     assert len(documents(json.dumps(store).encode())) == 2, "a browser's store is read as well"
 
 
-def test_a_line_of_matrixarenas_log_has_no_zero_that_nobody_gave(documents):
-    first, second = documents(folders.read("battles.jsonl"), name="battles.jsonl")
+def test_a_line_or_folder_of_matrixarena_has_no_zero_that_nobody_gave_and_a_broken_line_is_named(runs):
+    log = folders.read("battles.jsonl")
+    first, second = (taken.document for _found, taken in runs(log, name="battles.jsonl"))
     [cycle] = first["cycles"]
 
     assert set(cycle["means"].values()) == {8.9, 7.0}
     assert list(cycle["unrated"]) == ["coder-3"]
     assert len(second["cycles"][0]["means"]) == 3
 
+    lines = log.splitlines()
+    found = runs(b"\n".join([lines[0], b'{"broken": }', lines[1]]), name="battles.jsonl")
+    assert [bool(taken) for _one, taken in found] == [True, False, True]
+    assert found[1][0].place == "battles.jsonl, line 2"
+    assert "not valid JSON" in found[1][0].refused
 
-def test_a_cycles_folder_is_one_run_with_its_votes_whatever_line_says_the_same(runs):
     line = {**folders.cycle()["cycles/20260311_143022_c1/summary.json"], "average_scores": {}}
     files = {**folders.cycle(), "battles.jsonl": json.dumps(line)}
     [(found, taken)] = runs(folders.zipped(files), name="data.zip")
@@ -141,7 +135,7 @@ def test_a_cycles_folder_is_one_run_with_its_votes_whatever_line_says_the_same(r
     assert [call["seat"] for call in document["calls"]] == ["coder-3"]
 
 
-@pytest.mark.parametrize("how", ["json", "eval"])
+@each_case("how", ["json", "eval"])
 def test_each_sample_of_a_log_of_inspect_is_a_run(runs, how):
     data = folders.read("inspect.json") if how == "json" else folders.zipped(folders.inspect_eval())
     (_one, first), (_other, second) = runs(data, name=f"log.{how}")
@@ -180,20 +174,10 @@ def test_attachments_of_a_log_of_inspect_are_read_and_its_events_are_kept_within
 
 
 def test_battles_are_told_from_runs(runs):
-    with pytest.raises(HoldsDataset):
-        runs(folders.read("genarena.jsonl"))
-    with pytest.raises(HoldsDataset):
-        runs(folders.zipped({"basic/pk_logs/x_20260101/m1_vs_m2.jsonl": folders.read("genarena.jsonl")}))
-
-
-def test_a_broken_line_is_named_and_the_others_are_read(runs):
-    lines = folders.read("battles.jsonl").splitlines()
-
-    found = runs(b"\n".join([lines[0], b'{"broken": }', lines[1]]), name="battles.jsonl")
-
-    assert [bool(taken) for _one, taken in found] == [True, False, True]
-    assert found[1][0].place == "battles.jsonl, line 2"
-    assert "not valid JSON" in found[1][0].refused
+    battles = folders.read("genarena.jsonl")
+    for data in (battles, folders.zipped({"basic/pk_logs/x_20260101/m1_vs_m2.jsonl": battles})):
+        with pytest.raises(HoldsDataset):
+            runs(data)
 
 
 @each_case(

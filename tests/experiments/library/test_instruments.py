@@ -55,13 +55,6 @@ def test_only_who_may_see_it_knows_of_it_and_only_its_owner_changes_it(alice, bo
     assert not services.archive(lies.instrument, by=alice)
 
 
-def test_a_file_brings_the_same_instrument_elsewhere(bob, lies):
-    one = services.read_file(builtin.file_of(lies))
-    again = services.save(owner=bob, title=one.title, definition=one.definition)
-
-    assert (again.digest, again.instrument.title, again.instrument.owner) == (lies.digest, "Lies", bob)
-
-
 @each_case(
     ("given", "field"),
     [
@@ -110,23 +103,18 @@ def test_the_judge_of_a_turn_is_asked_the_words_of_the_arenas_own_judge():
     assert one.by_name["fear"].anchors == {"0": "absent", "1": "dominant"}
 
 
-def test_those_that_come_along_are_rows_once_all_migrations_are_applied(db):
+def test_those_that_come_along_are_rows_once_all_is_migrated_and_a_changed_file_is_another_version(alice, monkeypatch):
     known = set(Instrument.objects.values_list("slug", flat=True))
     assert known == set(builtin.builtin())
     InstrumentVersion.objects.all().delete()
     Instrument.objects.all().delete()
-
     call_command("migrate", verbosity=0)
-
     assert set(Instrument.objects.values_list("slug", flat=True)) == known
 
-
-def test_those_that_come_along_are_rows_once_and_a_changed_file_is_another_version(alice, monkeypatch):
     builtin.ensure_builtin()
     assert (
         Instrument.objects.visible_to(alice).count() == len(builtin.translated()) == InstrumentVersion.objects.count()
     )
-
     one = builtin.builtin()["refusal"]
     changed = one.model_copy(update={"definition": one.definition.model_copy(update={"seconds": 20.0})})
     monkeypatch.setattr(builtin, "builtin", lambda: {"refusal": changed})

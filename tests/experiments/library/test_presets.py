@@ -6,24 +6,14 @@ from uuid import UUID
 import pytest
 from django.urls import reverse
 
-from accounts.errors import Forbidden, Invalid
+from accounts.errors import Invalid
 from experiments.library import presets
 from experiments.library.builtin import CUSTOM, builtin_presets
 from experiments.library.presets import chosen_context, presets_for
 from experiments.models import Preset
-from tests.cases import each_case
 
 
-def test_mine_follow_and_then_the_labs(alice, bob, shy):
-    presets.save_preset(owner=bob, name="A bold one", context="Be bold.", shared=True)
-    presets.save_preset(owner=bob, name="Secret", context="Hidden.")
-
-    found = [(choice.label, choice.origin, choice.owner) for choice in presets_for(alice)[len(builtin_presets()) :]]
-
-    assert found == [("Shy", "mine", "alice"), ("A bold one", "shared", "bob")]
-
-
-def test_it_is_saved_renamed_revised_and_deleted_on_pages(browser, alice):
+def test_it_is_saved_copied_renamed_revised_and_deleted_on_pages(browser, alice):
     browser.post(reverse("presets"), {"name": " My  one ", "description": "", "context": "Say\r\nlittle.\n"})
     saved = Preset.objects.get()
     assert (saved.owner, saved.name, saved.workflow) == (alice, "My one", "starchamber")
@@ -34,15 +24,25 @@ def test_it_is_saved_renamed_revised_and_deleted_on_pages(browser, alice):
     saved.refresh_from_db()
     assert (saved.name, saved.config) == ("Bold", {"context": "", "description": "x"})
     browser.post(reverse("preset-delete", args=[saved.pk]))
-    assert not Preset.objects.exists()
+    for _ in range(3):
+        browser.post(reverse("preset-copy", args=["assistant"]))
+    assert set(Preset.objects.values_list("name", flat=True)) == {"Assistant", "Assistant (2)", "Assistant (3)"}
 
 
-def test_a_person_takes_a_name_once(browser, alice, bob, shy, read):
+def test_a_person_takes_a_name_that_fits_once_and_finds_their_own_before_the_labs(browser, alice, bob, shy, read):
     other = presets.save_preset(owner=alice, name="Other", context="y")
     with pytest.raises(Invalid) as refusal:
         presets.revise_preset(other, by=alice, name="Shy", context="Other.")
     assert set(refusal.value.errors) == {"name"}
     assert presets.save_preset(owner=bob, name="Shy", context="Mine.")
+    presets.save_preset(owner=bob, name="A bold one", context="Be bold.", shared=True)
+    found = [(choice.label, choice.origin, choice.owner) for choice in presets_for(alice)[len(builtin_presets()) :]]
+    assert found == [("Other", "mine", "alice"), ("Shy", "mine", "alice"), ("A bold one", "shared", "bob")]
+    odd = ({"name": " "}, {"name": "x" * 81}, {"context": "x" * 100_001}, {"context": "\x00"})
+    for fields in (*odd, {"description": "\ud800"}):
+        with pytest.raises(Invalid) as refusal:
+            presets.save_preset(owner=alice, **{"name": "x", "context": "y", **fields})
+        assert set(refusal.value.errors) == set(fields), fields
 
     response = browser.post(reverse("presets"), {"name": "Shy", "context": "Kept while typing."})
     page = read(response)
@@ -50,18 +50,6 @@ def test_a_person_takes_a_name_once(browser, alice, bob, shy, read):
     assert response.status_code == 422
     assert "preset with this name" in page.by_id("id_name-error").text
     assert page.by_id("id_context").text == "Kept while typing."
-
-
-@each_case(
-    "fields",
-    [{"name": " "}, {"name": "x" * 81}, {"context": "x" * 100_001}, {"context": "\x00"}, {"description": "\ud800"}],
-)
-def test_what_does_not_fit_is_refused_by_name(alice, fields):
-    with pytest.raises(Invalid) as refusal:
-        presets.save_preset(owner=alice, **{"name": "x", "context": "y", **fields})
-
-    assert set(refusal.value.errors) == set(fields)
-    assert not Preset.objects.exists()
 
 
 def test_others_see_it_once_it_is_shared_copy_it_and_change_nothing_of_it(bobs, bob, browser, shy, read):
@@ -80,43 +68,20 @@ def test_others_see_it_once_it_is_shared_copy_it_and_change_nothing_of_it(bobs, 
     assert (shy.name, shy.shared) == ("Shy", True)
 
 
-def test_whoever_only_reviews_by_now_keeps_their_own_unchanged(alice, shy):
-    alice.role = "reviewer"
-
-    with pytest.raises(Forbidden):
-        presets.revise_preset(shy, by=alice, name="Bold")
-    assert Preset.objects.get().name == "Shy"
-
-
-def test_copies_of_one_find_names_that_are_free(browser, alice):
-    for _ in range(3):
-        browser.post(reverse("preset-copy", args=["assistant"]))
-
-    assert set(Preset.objects.values_list("name", flat=True)) == {"Assistant", "Assistant (2)", "Assistant (3)"}
-
-
-@each_case(
-    ("preset", "text", "found", "context"),
-    [
+def test_the_text_wins_and_the_record_names_whose_text_it_is(alice, bob, shy):
+    minimal = builtin_presets()["minimal"].context
+    for preset, text, found, context in (
         ("assistant", "Something else.", CUSTOM, "Something else."),
-        ("assistant", builtin_presets()["minimal"].context, "minimal", builtin_presets()["minimal"].context),
-        ("minimal", "", "minimal", builtin_presets()["minimal"].context),
+        ("assistant", minimal, "minimal", minimal),
+        ("minimal", "", "minimal", minimal),
         ("blank", "  \n", "blank", ""),
         ("blank", "", "blank", ""),
+        (str(shy.pk), "Answer reluctantly.\r\n", str(shy.pk), "Answer reluctantly."),
         *((preset, "", CUSTOM, "") for preset in ("custom", "", "no-such", "\x00", str(UUID(int=7)))),
-    ],
-)
-def test_the_text_wins_and_the_record_names_whose_text_it_is(alice, preset, text, found, context):
-    chosen = chosen_context(alice, preset, text)
-
-    assert (chosen.preset, chosen.context) == (found, context)
-
-
-def test_an_unchanged_preset_of_ones_own_is_named_and_somebody_elses_gives_nothing(alice, bob, shy):
-    chosen = chosen_context(alice, str(shy.pk), "Answer reluctantly.\r\n")
-
-    assert (chosen.preset, chosen.context) == (str(shy.pk), "Answer reluctantly.")
-    assert chosen_context(bob, str(shy.pk), "").context == ""
+    ):
+        chosen = chosen_context(alice, preset, text)
+        assert (chosen.preset, chosen.context) == (found, context), (preset, text)
+    assert chosen_context(bob, str(shy.pk), "").context == "", "somebody else's gives nothing"
 
 
 def test_markup_in_a_text_stays_text(browser, alice, read, provider):
@@ -131,7 +96,7 @@ def test_markup_in_a_text_stays_text(browser, alice, read, provider):
     assert (len(offered), offered[str(saved.pk)]["context"]) == (len(builtin_presets()) + 1, hostile)
 
 
-def test_the_api_lists_all_that_one_may_use(api, bobs_api, shy):
+def test_over_the_api_all_that_one_may_use_are_listed_and_ones_own_saved_changed_and_deleted(api, bobs_api, shy):
     mine = api.get("presets/", workflow="starchamber").json()["results"]
     his = bobs_api.get("presets/").json()["results"]
     assert [p["id"] for p in mine][-1] == str(shy.pk)
@@ -141,27 +106,14 @@ def test_the_api_lists_all_that_one_may_use(api, bobs_api, shy):
     assert [p["id"] for p in his] == list(builtin_presets())
     assert all(p["builtin"] and p["owner"] is None for p in his)
 
-
-def test_over_the_api_one_is_saved_changed_and_deleted(api):
     assert api.post("presets/", {"name": "x" * 99, "context": "y"}).status_code == 400
     saved = api.post("presets/", {"name": "Curt", "context": "Be curt."})
     assert saved.status_code == 201
-    id_ = saved.json()["id"]
-
-    changed = api.patch(f"presets/{id_}/", {"context": "Be brief.", "shared": True}).json()
+    path = f"presets/{saved.json()['id']}/"
+    changed = api.patch(path, {"context": "Be brief.", "shared": True}).json()
     assert (changed["label"], changed["context"], changed["shared"]) == ("Curt", "Be brief.", True)
-    assert api.get(f"presets/{id_}/").json() == changed
-
-    assert api.delete(f"presets/{id_}/").json() == changed
-    assert not Preset.objects.exists()
-
-
-def test_at_the_api_a_stranger_finds_nothing_until_it_is_shared(api, bobs_api, shy, alice):
-    path = f"presets/{shy.pk}/"
-    assert [bobs_api.get(path).status_code, bobs_api.patch(path, {}).status_code] == [404, 404]
-    presets.share_preset(shy, by=alice)
-
-    assert bobs_api.get(path).status_code == 200
+    assert bobs_api.get(path).json() == changed
     assert [bobs_api.patch(path, {"name": "x"}).status_code, bobs_api.delete(path).status_code] == [403, 403]
-    assert Preset.objects.get().name == "Shy"
     assert [api.patch("presets/blank/", {}).status_code, api.delete("presets/blank/").status_code] == [403, 403]
+    assert api.delete(path).json() == changed
+    assert Preset.objects.get() == shy

@@ -19,32 +19,18 @@ def filled(read, page, **changes):
     return {**read(page).form(id="scenario-form"), **changes}
 
 
-def test_it_is_written_from_nothing(browser, alice, read):
-    path = reverse("scenario-new")
-    sent = filled(read, browser.get(path), title="The  well ", description="Dry.", kind="competition", prompt=PROMPT)
-
-    response = browser.post(path, sent)
-    saved = Scenario.objects.get()
-
-    assert response["Location"] == reverse("scenario", args=[saved.pk])
-    assert (saved.title, saved.description, saved.kind, saved.version) == ("The well", "Dry.", "competition", 1)
-    assert (saved.owner, saved.shared, saved.config["prompt"]) == (alice, False, PROMPT)
-
-
-@pytest.mark.parametrize("source", ["run", "experiment"])
-def test_it_takes_over_what_a_run_was_set_up_with(browser, arena, start, read, source):
+def test_it_takes_over_what_a_run_was_set_up_with(browser, arena, start, read):
     experiment = arena(prompt=PROMPT, max_turns=9, limits={"cost": 1.5}, first="B")
-    ids = {"run": start(experiment).pk, "experiment": experiment.pk}
 
-    page = browser.get(reverse("scenario-new"), {source: ids[source]})
-    sent = filled(read, page)
-    browser.post(page.request["PATH_INFO"] + f"?{source}={ids[source]}", sent)
+    for query in (f"?run={start(experiment).pk}", f"?experiment={experiment.pk}"):
+        path = reverse("scenario-new") + query
+        sent = filled(read, browser.get(path))
+        browser.post(path, sent)
+        assert sent["title"] == experiment.title, query
+    assert [one.config for one in Scenario.objects.all()] == [experiment.config] * 2
 
-    assert sent["title"] == experiment.title
-    assert Scenario.objects.get().config == experiment.config
 
-
-def test_complaints_stand_at_their_fields_and_what_was_typed_is_kept(browser, read):
+def test_it_is_written_and_complaints_stand_at_their_fields_and_what_was_typed_is_kept(browser, alice, read):
     path = reverse("scenario-new")
     sent = filled(read, browser.get(path), title="Dry", prompt=" ", max_turns="9")
     response = browser.post(path, sent)
@@ -56,6 +42,11 @@ def test_complaints_stand_at_their_fields_and_what_was_typed_is_kept(browser, re
     page = read(browser.post(path, {**sent, "title": "", "max_turns": "101", "limits-cost": "-1"}))
     assert {"id_title-error", "id_max_turns-error", "id_limits-cost-error"} <= {e.get("id") for e in page.root.iter()}
     assert not Scenario.objects.exists()
+
+    browser.post(path, {**sent, "title": "The  well ", "description": "Dry.", "kind": "competition", "prompt": PROMPT})
+    saved = Scenario.objects.get()
+    assert (saved.title, saved.description, saved.kind, saved.version) == ("The well", "Dry.", "competition", 1)
+    assert (saved.owner, saved.shared, saved.config["prompt"]) == (alice, False, PROMPT)
 
 
 @each_case(
@@ -77,7 +68,9 @@ def test_what_could_not_be_played_or_does_not_fit_is_refused_by_name(alice, fiel
     assert not Scenario.objects.exists()
 
 
-def test_a_change_is_a_new_version_and_an_old_one_can_become_the_newest_again(browser, well, read):
+def test_a_change_is_a_new_version_which_keeps_interventions_and_script_and_an_old_one_becomes_the_newest(
+    browser, alice, well, read
+):
     path = reverse("scenario-edit", args=[well.pk])
     browser.post(path, filled(read, browser.get(path), prompt="Another text.", max_turns="7"))
     old, new = Scenario.objects.order_by("version")
@@ -89,39 +82,19 @@ def test_a_change_is_a_new_version_and_an_old_one_can_become_the_newest_again(br
     third = Scenario.objects.get(version=3)
     assert (third.family, third.title, third.config["prompt"]) == (well.family, "The well", PROMPT)
 
-
-def test_planned_interventions_survive_an_edit(browser, alice, read):
-    planned = [{"kind": "note", "side": "A", "turn": 1, "text": "Be firm."}]
-    kept = scenarios.save_scenario(owner=alice, title="x", config={**CONFIG, "interventions": planned})
+    planned = {
+        "interventions": [{"kind": "note", "side": "A", "turn": 1, "text": "Be firm."}],
+        "script": [{"text": "Agree now.", "when": "lacks", "pattern": "deal", "to": "B"}],
+    }
+    kept = scenarios.save_scenario(owner=alice, title="x", config={**CONFIG, **planned})
     path = reverse("scenario-edit", args=[kept.pk])
 
     browser.post(path, filled(read, browser.get(path), prompt="Changed."))
 
-    assert Scenario.objects.get(version=2).config["interventions"] == planned
-
-
-def test_a_script_is_shown_and_survives_an_edit(browser, alice, read):
-    script = [{"text": "Agree now.", "when": "lacks", "pattern": "deal", "to": "B"}]
-    kept = scenarios.save_scenario(owner=alice, title="x", config={**CONFIG, "script": script})
-    path = reverse("scenario-edit", args=[kept.pk])
-
-    browser.post(path, filled(read, browser.get(path), prompt="Changed."))
-
-    second = Scenario.objects.get(version=2)
-    assert second.config["script"] == script
+    second = Scenario.objects.get(version=2, family=kept.family)
+    assert {name: second.config[name] for name in planned} == planned
     shown = read(browser.get(reverse("scenario", args=[second.pk]))).text
     assert ("Agree now." in shown, "deal" in shown) == (True, True)
-
-
-def test_an_archived_one_leaves_the_list_and_comes_back(browser, well, read):
-    browser.post(reverse("scenario-archive", args=[well.pk]), {"archived": "1"})
-
-    assert "The well" not in read(browser.get(reverse("scenarios"))).text
-    assert "The well" in read(browser.get(reverse("scenarios"), {"archived": "1"})).text
-
-    browser.post(reverse("scenario-archive", args=[well.pk]), {"archived": "0"})
-
-    assert "The well" in read(browser.get(reverse("scenarios"))).text
 
 
 def test_there_is_a_most_and_reviewers_keep_nothing(alice, reader, readers, well, shy, read, monkeypatch):
@@ -136,6 +109,9 @@ def test_there_is_a_most_and_reviewers_keep_nothing(alice, reader, readers, well
             presets.save_setup(owner=person, workflow="arena", name="x", content={})
     with pytest.raises(Forbidden):
         scenarios.archive_scenario(well, by=reader)
+    alice.role = "reviewer"
+    with pytest.raises(Forbidden):
+        presets.revise_preset(shy, by=alice, name="Bold")
 
     path = reverse("scenario-new")
     assert readers.post(path, filled(read, readers.get(path), title="x", prompt="y")).status_code == 403
@@ -156,22 +132,15 @@ def test_the_page_keeps_what_was_typed_and_offers_to_save_after_the_rival(browse
     assert "Version 2 of this scenario was saved in the meantime" in page.text
     assert page.by_id("id_prompt").text == "Mine."
 
+    for forged in ("99", "-1", "x"):
+        assert browser.post(path, {**sent, "base": forged}).status_code in {404, 422}, forged
+    assert Scenario.objects.count() == 2
     browser.post(path, page.form(id="scenario-form"))
 
     assert Scenario.objects.get(version=3).config["prompt"] == "Mine."
 
 
-@each_case("base", ["99", "-1", "x"])
-def test_a_forged_base_saves_nothing(browser, well, read, base):
-    path = reverse("scenario-edit", args=[well.pk])
-
-    response = browser.post(path, filled(read, browser.get(path), base=base))
-
-    assert response.status_code in {404, 422}
-    assert Scenario.objects.count() == 1
-
-
-def test_over_the_api_one_is_saved_shared_revised_archived_and_copied(api):
+def test_over_the_api_one_is_saved_listed_shared_revised_archived_and_copied_and_a_built_in_one_read(api):
     wrong = {**CONFIG, "max_turns": 0, "limits": {"cost": -1}}
     refused = api.post("scenarios/", {"title": "x", "config": wrong})
     assert (refused.status_code, set(refused.json()["errors"])) == (400, {"config.max_turns", "config.limits.cost"})
@@ -180,6 +149,12 @@ def test_over_the_api_one_is_saved_shared_revised_archived_and_copied(api):
     assert saved.status_code == 201
     id_ = saved.json()["id"]
     assert saved.json()["kind"] == "mixed"
+    listed = api.get("scenarios/", search="well").json()
+    assert (listed["next"], listed["previous"]) == (None, None)
+    assert [(s["id"], s["title"], s["owner"], s["builtin"]) for s in listed["results"]] == [
+        (id_, "The well", "alice", False)
+    ]
+    assert api.get("scenarios/", kind="war").status_code == 400
 
     assert api.post(f"scenarios/{id_}/share/").json()["shared"] is True
     newer = api.post(f"scenarios/{id_}/versions/", {"title": "Two wells", "config": CONFIG}).json()
@@ -190,10 +165,7 @@ def test_over_the_api_one_is_saved_shared_revised_archived_and_copied(api):
     assert api.post(f"scenarios/{id_}/copy/").status_code == 201
     assert Scenario.objects.filter(archived=True).count() == 2
 
-
-def test_the_api_gives_a_built_in_one_by_its_slug_and_changes_none(api):
     answer = api.get("scenarios/bidding-war/").json()
-
     assert (answer["id"], answer["builtin"], answer["owner"], answer["version"]) == ("bidding-war", True, None, 1)
     assert answer["versions"] == [{"id": "bidding-war", "version": 1, "title": "Bidding war"}]
     assert api.post("scenarios/bidding-war/share/").status_code == 403
@@ -248,97 +220,65 @@ def test_a_hostile_pair_is_compared_in_bounded_time(before, after):
         assert lines_between(before, after)
 
 
-@pytest.mark.parametrize("is_reversed", [False, True])
-def test_the_page_goes_from_the_older_to_the_newer_and_shows_what_changed(browser, alice, well, read, is_reversed):
+def test_the_page_of_changes_goes_from_the_older_to_the_newer_version_of_one_scenario(browser, alice, well, read):
     config = {**CONFIG, "prompt": PROMPT.replace("one well", "two wells"), "max_turns": None, "judge": False}
     newer = scenarios.revise_scenario(well, by=alice, title="The wells", kind="mixed", config=config)
-    refs = [newer.pk, well.pk] if is_reversed else [well.pk, newer.pk]
-    page = read(browser.get(reverse("scenario-changes", args=refs)))
-    headings = [h.text for h in page.find("h2")]
-
-    assert "From version 1 to version 2" in page.text
-    assert [mark.text for mark in page.find("mark")] == ["well", "wells", "one well.", "two wells."]
-    assert {sign.text_content() for sign in page.find("span", class_="sign")} == {" ", "−", "+"}
-    assert all(change in page.text for change in ("cooperation → mixed", "yes → no", "4 → no limit"))
-    assert "Description" in headings  # the new version has none
-    assert "Filter" not in headings
-
-
-def test_versions_of_different_scenarios_are_not_compared(browser, alice, well):
     other = scenarios.save_scenario(owner=alice, title="Other", config=CONFIG)
+    for refs in ([newer.pk, well.pk], [well.pk, newer.pk]):
+        page = read(browser.get(reverse("scenario-changes", args=refs)))
+        headings = [h.text for h in page.find("h2")]
 
+        assert "From version 1 to version 2" in page.text
+        assert [mark.text for mark in page.find("mark")] == ["well", "wells", "one well.", "two wells."]
+        assert {sign.text_content() for sign in page.find("span", class_="sign")} == {" ", "−", "+"}
+        assert all(change in page.text for change in ("cooperation → mixed", "yes → no", "4 → no limit"))
+        assert "Description" in headings  # the new version has none
+        assert "Filter" not in headings
     for against in (other.pk, "bidding-war"):
         assert browser.get(reverse("scenario-changes", args=[well.pk, against])).status_code == 404
 
 
-@pytest.fixture
-def shared(alice, well):
-    scenarios.share_scenario(well, by=alice)
-    return well
-
-
-def test_it_is_on_others_lists_and_read_by_them_once_it_is_shared(bobs, bobs_api, alice, well, read):
+def test_all_versions_are_shared_together_listed_and_read_by_others_who_copy_and_change_none(
+    bobs, bobs_api, bob, alice, well, read
+):
     def listed():
         return [s["owner"] for s in bobs_api.get("scenarios/").json()["results"] if not s["builtin"]]
 
     assert "The well" not in read(bobs.get(reverse("scenarios"), {"search": "well"})).text
     assert listed() == []
     assert bobs_api.get(f"scenarios/{well.pk}/").status_code == 404
-
     scenarios.share_scenario(well, by=alice)
-
     page = read(bobs.get(reverse("scenario", args=[well.pk])))
     assert "Two gardeners share one well." in page.text
     assert "by alice" in page.text
     assert listed() == ["alice"]
-
-
-@each_case("name", ["scenario-edit", "scenario-share", "scenario-archive"])
-def test_one_that_is_shared_or_built_in_is_changed_by_nobody_else(bobs, shared, name):
     before = Scenario.objects.values().get()
-
-    for ref in (shared.pk, "resource-negotiation"):
-        assert bobs.post(reverse(name, args=[ref]), {"shared": "0", "archived": "1"}).status_code == 403
+    for name in ("scenario-edit", "scenario-share", "scenario-archive"):
+        for ref in (well.pk, "resource-negotiation"):
+            sent = {"shared": "0", "archived": "1"}
+            assert bobs.post(reverse(name, args=[ref]), sent).status_code == 403, (name, ref)
     assert Scenario.objects.values().get() == before
 
-
-@each_case("path", ["versions", "share", "archive"])
-def test_the_api_says_whose_it_is_only_of_shared_ones(bobs_api, shared, alice, path):
-    body = {"title": "x", "config": CONFIG}
-
-    assert bobs_api.post(f"scenarios/{shared.pk}/{path}/", body).status_code == 403
-    scenarios.share_scenario(shared, by=alice, shared=False)
-    assert bobs_api.post(f"scenarios/{shared.pk}/{path}/", body).status_code == 404
-
-
-def test_all_versions_are_shared_and_not_shared_together_and_a_copy_stays(bobs, bob, alice, shared):
-    newer = scenarios.revise_scenario(shared, by=alice, title="The well", config=CONFIG)
-    pages = [reverse("scenario", args=[row.pk]) for row in (shared, newer)]
+    newer = scenarios.revise_scenario(well, by=alice, title="The well", config=CONFIG)
+    pages = [reverse("scenario", args=[row.pk]) for row in (well, newer)]
     assert [bobs.get(page).status_code for page in pages] == [200, 200]
-    response = bobs.post(reverse("scenario-copy", args=[shared.pk]))
+    response = bobs.post(reverse("scenario-copy", args=[well.pk]))
     scenarios.share_scenario(newer, by=alice, shared=False)
     assert [bobs.get(page).status_code for page in pages] == [404, 404]
     assert [entry.detail["lab"] for entry in AuditEntry.objects.filter(action="shared")] == [False, True]
 
     copy = Scenario.objects.get(owner=bob)
     assert response["Location"] == reverse("scenario-edit", args=[copy.pk])
-    assert (copy.config, copy.version, copy.shared) == (shared.config, 1, False)
-    assert copy.family != shared.family
+    assert (copy.config, copy.version, copy.shared) == (well.config, 1, False)
+    assert copy.family != well.family
 
 
 def titles(user, **asked):
     return [choice.title for choice in scenarios_for(user, **asked)]
 
 
-def test_built_in_ones_come_first_then_the_newest_version_of_mine_then_the_labs(alice, bob, well):
-    scenarios.save_scenario(owner=bob, title="A shared one", config=CONFIG, shared=True)
-    scenarios.revise_scenario(well, by=alice, title="The wells", config=CONFIG)
-
-    builtin = ["Resource negotiation", "Emergency recovery", "Bidding war"]
-    assert titles(alice) == [*builtin, "The wells", "A shared one"]
-
-
 @each_case(("asked", "found"), [
+    ({}, ["Resource negotiation", "Emergency recovery", "Bidding war", "The well", "A shared one"]),
     ({"search": "WELL"}, ["The well"]),
     ({"search": "august"}, ["The well"]),
     ({"search": "freighter"}, ["Emergency recovery"]),
@@ -347,29 +287,24 @@ def test_built_in_ones_come_first_then_the_newest_version_of_mine_then_the_labs(
     ({"search": "zebra"}, []),
     ({"search": "%"}, []),
 ])  # fmt: skip
-def test_the_search_and_the_kind_narrow_it(alice, well, asked, found):
+def test_built_in_ones_come_first_then_mine_then_the_labs_narrowed_by_search_and_kind(alice, bob, well, asked, found):
+    scenarios.save_scenario(owner=bob, title="A shared one", config=CONFIG, shared=True, kind="mixed")
     assert titles(alice, **asked) == found
     assert all(choice.kind_label == Scenario.Kind(choice.kind).label for choice in scenarios_for(alice, **asked))
 
 
-@each_case("query", [{"kind": "war"}, {"search": "\x00"}])
-def test_a_strange_question_is_answered_with_a_page(browser, well, query):
-    assert browser.get(reverse("scenarios"), query).status_code == 200
-
-
-def test_the_list_takes_a_fixed_number_of_queries(browser, alice, well, django_assert_max_num_queries):
+def test_the_list_has_what_is_not_archived_in_a_fixed_number_of_queries(
+    browser, alice, well, read, django_assert_max_num_queries
+):
     for number in range(10):
         scenarios.save_scenario(owner=alice, title=f"No. {number}", config=CONFIG)
 
     with django_assert_max_num_queries(6):
-        browser.get(reverse("scenarios"))
-
-
-def test_the_api_gives_them_too(api, well):
-    answer = api.get("scenarios/", search="well").json()
-
-    assert (answer["next"], answer["previous"]) == (None, None)
-    assert [(s["id"], s["title"], s["owner"], s["builtin"]) for s in answer["results"]] == [
-        (str(well.pk), "The well", "alice", False)
-    ]
-    assert api.get("scenarios/", kind="war").status_code == 400
+        assert "The well" in read(browser.get(reverse("scenarios"))).text
+    for odd in ({"kind": "war"}, {"search": "\x00"}):
+        assert browser.get(reverse("scenarios"), odd).status_code == 200, odd
+    browser.post(reverse("scenario-archive", args=[well.pk]), {"archived": "1"})
+    assert "The well" not in read(browser.get(reverse("scenarios"))).text
+    assert "The well" in read(browser.get(reverse("scenarios"), {"archived": "1"})).text
+    browser.post(reverse("scenario-archive", args=[well.pk]), {"archived": "0"})
+    assert "The well" in read(browser.get(reverse("scenarios"))).text

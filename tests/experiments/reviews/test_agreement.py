@@ -15,13 +15,6 @@ from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
 
 
-def test_too_few_items_give_a_reason_and_no_number():
-    values = {person: {0: 1.0, 1: 2.0} for person in (0, 1)}
-    found = Asked("wit", "Wit", "ordinal", values, (1.0, 2.0)).measured({0: "a", 1: "b"}, {}, [])
-
-    assert {found.alpha.value, found.fleiss.value, found.pairs[0].kappa.value} == {Undefined(Reason.TOO_FEW_UNITS)}
-
-
 @pytest.fixture
 def reviewed_queue(alice, bob, dora):
     """Six items, each with two answers: Dora scores as Bob does, but for one item."""
@@ -35,7 +28,9 @@ def reviewed_queue(alice, bob, dora):
     return queue
 
 
-def test_a_queue_tells_how_far_people_and_the_judge_agree(reviewed_queue):
+def test_a_queue_tells_how_far_people_and_the_judge_agree_to_its_reviewers_once_it_is_closed(
+    reviewed_queue, alice, bob, read
+):
     found = agreement.of(reviewed_queue)
     cooperation = found.measures[0]
 
@@ -48,6 +43,15 @@ def test_a_queue_tells_how_far_people_and_the_judge_agree(reviewed_queue):
     assert {one.name for one in found.reviewers} == {"bob", "dora"}
     assert all(one.deviation == pytest.approx(1 / 12) for one in found.reviewers)
     assert all(0 <= one.seconds < 600 for one in found.reviewers)
+
+    browser, address = signed_in(bob), f"/review/{reviewed_queue.pk}/agreement"
+    assert browser.get(f"{address}/").status_code == 403
+    queues.set_open(reviewed_queue, by=alice, is_open=False)
+    page = read(browser.get(f"{address}/")).text
+    rows = list(csv.DictReader(io.StringIO(browser.get(f"{address}.csv").content.decode())))
+    alpha = next(row for row in rows if (row["measure"], row["statistic"]) == ("cooperation", "krippendorff_alpha"))
+    assert f"{float(alpha['value']):+.2f}" in page
+    assert next(row for row in rows if row["measure"] == "deception")["undefined"] == "nothing_paired"
 
 
 def test_answers_after_a_look_behind_or_taken_back_do_not_count(reviewed_queue, bob, dora):
@@ -67,16 +71,14 @@ def test_answers_after_a_look_behind_or_taken_back_do_not_count(reviewed_queue, 
     assert slots.place_of(last.item, bob).answer == last.answer, "nobody begins again after a look"
 
 
-def test_page_and_file_say_the_same_to_reviewers_once_a_blind_queue_is_closed(reviewed_queue, alice, bob, read):
-    browser, address = signed_in(bob), f"/review/{reviewed_queue.pk}/agreement"
-    assert browser.get(f"{address}/").status_code == 403
-    queues.set_open(reviewed_queue, by=alice, is_open=False)
+def test_scores_that_people_corrected_are_counted_with_their_mean(alice, bob):
+    queue = reviewed.queue(alice, bob, turns=1, is_blind=False)
+    for item, score in zip(queue.items.order_by("number"), (-0.5, 1.0), strict=True):
+        judgment = Judgment.objects.get(subject=item.message.seat)
+        reviewed.answer(item, bob, corrections=(Correction(judgment.pk, "cooperation", score, "It threatens."),))
 
-    page = read(browser.get(f"{address}/")).text
-    rows = list(csv.DictReader(io.StringIO(browser.get(f"{address}.csv").content.decode())))
-    alpha = next(row for row in rows if (row["measure"], row["statistic"]) == ("cooperation", "krippendorff_alpha"))
-    assert f"{float(alpha['value']):+.2f}" in page
-    assert next(row for row in rows if row["measure"] == "deception")["undefined"] == "nothing_paired"
+    judge = agreement.report(queue).measures[0].judge
+    assert (judge.corrections, judge.corrected) == (2, 0.25)
 
 
 def test_an_answer_is_compared_with_its_latest_judgment_and_a_replaced_one_with_none(alice):
@@ -89,15 +91,10 @@ def test_an_answer_is_compared_with_its_latest_judgment_and_a_replaced_one_with_
     played.run.messages.filter(seat="A").update(superseded=True)
     assert set(agreement.judge_scores(queue)["cooperation"]) == {b}
 
-
-def test_scores_that_people_corrected_are_counted_with_their_mean(alice, bob):
-    queue = reviewed.queue(alice, bob, turns=1, is_blind=False)
-    for item, score in zip(queue.items.order_by("number"), (-0.5, 1.0), strict=True):
-        judgment = Judgment.objects.get(subject=item.message.seat)
-        reviewed.answer(item, bob, corrections=(Correction(judgment.pk, "cooperation", score, "It threatens."),))
-
-    judge = agreement.report(queue).measures[0].judge
-    assert (judge.corrections, judge.corrected) == (2, 0.25)
+    values = {person: {0: 1.0, 1: 2.0} for person in (0, 1)}
+    found = Asked("wit", "Wit", "ordinal", values, (1.0, 2.0)).measured({0: "a", 1: "b"}, {}, [])
+    numbers = {found.alpha.value, found.fleiss.value, found.pairs[0].kappa.value}
+    assert numbers == {Undefined(Reason.TOO_FEW_UNITS)}, "a reason and no number"
 
 
 def test_a_label_with_one_choice_is_one_measure_and_one_with_several_a_measure_for_each(alice, bob, dora):

@@ -26,7 +26,7 @@ def item(queue, bob):
     return slots.next_item(queue, by=bob)
 
 
-def test_the_same_answer_sent_twice_is_one_and_ends_its_draft(item, bob):
+def test_the_same_answer_sent_twice_is_one_and_another_is_a_version_beside_the_old_one(item, bob):
     answers.keep_draft(item, {"note": ["So far."]}, by=bob)
     assert answers.draft_of(item, bob) == {"note": ["So far."]}
     said = {"cooperation": None, "unsaid": {"cooperation": "They never meet."}}
@@ -36,15 +36,10 @@ def test_the_same_answer_sent_twice_is_one_and_ends_its_draft(item, bob):
     assert reviewed.answer(item, bob, **said) == first
     assert ReviewAnswer.objects.count() == 1
     assert answers.draft_of(item, bob) == {}
-
-
-def test_a_correction_is_a_version_and_the_old_one_stays(item, bob):
-    first = reviewed.answer(item, bob, 0.5)
     second = reviewed.answer(item, bob, -1)
-
     assert (first.version, second.version) == (1, 2)
     assert slots.place_of(item, bob).answer == second
-    assert ReviewAnswer.objects.get(version=1).scores == {"cooperation": 0.5}
+    assert ReviewAnswer.objects.get(version=1).unsaid == first.unsaid
     first.note = "Changed."
     with pytest.raises(NeverChanged):
         first.save()
@@ -127,29 +122,25 @@ def test_places_count_characters_whatever_they_are():
     assert [one.words for one in sentences("a" * 590 + " " + "b" * 20)] == ["a" * 590, "b" * 20]
 
 
-def test_a_judges_score_is_corrected_with_a_reason_and_stays(item, bob):
+def test_a_judges_score_is_corrected_with_a_reason_once_it_was_shown_and_stays(alice, bob, item):
     judgment = Judgment.objects.get(turn=item.message.turn, subject=item.message.seat)
     right = {"measure": "cooperation", "score": -0.5, "reason": "It threatens."}
+    wanted = (Correction(judgment.pk, **right),)
     for wrong in ({"score": 3.0}, {"reason": ""}, {"measure": "charm"}):
         with pytest.raises(Invalid) as refused:
             reviewed.answer(item, bob, corrections=(Correction(judgment.pk, **right | wrong),))
         assert list(refused.value.errors) == ["corrections"]
-
-    said = reviewed.answer(item, bob, corrections=(Correction(judgment.pk, **right),))
+    said = reviewed.answer(item, bob, corrections=wanted)
     assert said.corrections.get().score == -0.5
     assert Judgment.objects.get(pk=judgment.pk).scores["cooperation"] == 0.4
 
-
-def test_in_a_blind_queue_scores_are_corrected_after_they_were_shown_and_the_version_says_so(alice, bob):
-    queue = reviewed.queue(alice, bob)
-    item = slots.next_item(queue, by=bob)
-    judgment = Judgment.objects.get(turn=item.message.turn, subject=item.message.seat)
-    wanted = (Correction(judgment.pk, "cooperation", -0.5, "It threatens."),)
+    blind = reviewed.queue(alice, bob, played=False)
+    item = blind.items.get(message=item.message)
+    slots.claim(item, by=bob)
     with pytest.raises(Invalid):
         reviewed.answer(item, bob, corrections=wanted)
     assert not reviewed.answer(item, bob).is_informed
-
-    assert not slots.reveal(queue.items.last(), by=bob)
+    assert not slots.reveal(blind.items.exclude(pk=item.pk).first(), by=bob)
     assert slots.reveal(item, by=bob)
     assert reviewed.answer(item, bob, corrections=wanted).is_informed
 

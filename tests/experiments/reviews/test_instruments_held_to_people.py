@@ -22,17 +22,6 @@ def scan(alice):
     return made
 
 
-@pytest.fixture
-def labeled(scan, bob):
-    """Bob labels six of each: he says no of one yes, and yes of one no."""
-    queue = scan.sampled(bob, size=12)
-    seen = {"yes": 0, "no": 0}
-    for item in queue.items.order_by("number"):
-        seen[item.stratum] += 1
-        scanned.label(item, bob, refuses=(item.stratum == "yes") != (seen[item.stratum] == 1), strength=1)
-    return queue
-
-
 # --- the sample ---
 
 
@@ -96,34 +85,27 @@ def test_a_participants_part_of_a_turn_or_a_run_is_an_item_of_its_own(alice, bob
     assert card.of(made.version, alice).quantities[0].judges[0].agreement.table == ((1, 0), (0, 1))
 
 
-@each_case(
-    ("asked", "error"),
-    [
-        ({"dimension": "wit"}, Invalid),
-        ({"judge": "another"}, Invalid),
-        ({"size": 3}, Invalid),
-        ({"size": 12, "is_lab": True}, Invalid),
-    ],
-)
-def test_a_sample_that_says_nothing_is_refused_and_leaves_no_queue(scan, bob, cora, asked, error):
-    by = cora if asked.get("is_lab") else scan.owner
-    with pytest.raises(error):
-        scan.sampled(bob, **{"by": by, **asked})
-    assert not scan.version.queues.exists()
-
-
-def test_a_sample_waits_for_the_end_of_the_scan(scan, bob):
+def test_a_sample_that_says_nothing_or_of_a_scan_under_way_is_refused_and_leaves_no_queue(scan, bob, cora):
+    for asked in ({"dimension": "wit"}, {"judge": "another"}, {"size": 3}, {"size": 12, "is_lab": True, "by": cora}):
+        with pytest.raises(Invalid):
+            scan.sampled(bob, **{"by": scan.owner, **asked})
     scan.run.state = "running"
     scan.run.save(update_fields=["state"])
-
     with pytest.raises(Conflict):
         scan.sampled(bob)
+    assert not scan.version.queues.exists()
 
 
 # --- the card ---
 
 
-def test_the_card_has_agreement_by_the_samples_weights_and_the_corrected_rate(labeled, scan, alice):
+def test_the_card_has_agreement_by_the_samples_weights_and_the_corrected_rate_of_what_one_sees(scan, alice, dora, bob):
+    """Bob labels six of each: he says no of one yes, and yes of one no."""
+    queue = scan.sampled(bob, size=12)
+    seen = {"yes": 0, "no": 0}
+    for item in queue.items.order_by("number"):
+        seen[item.stratum] += 1
+        scanned.label(item, bob, refuses=(item.stratum == "yes") != (seen[item.stratum] == 1), strength=1)
     found = card.of(scan.version, alice)
     refuses = found.quantities[0]
     [judge] = refuses.judges
@@ -140,21 +122,24 @@ def test_the_card_has_agreement_by_the_samples_weights_and_the_corrected_rate(la
     assert rate.rogan_gladen.value == pytest.approx(rate.by_labels.value)
     assert rate.by_labels.interval[0] < rate.by_labels.value < rate.by_labels.interval[1]
     assert refuses.people.percent.value == Undefined(Reason.UNLABELED)
-    assert {(one.said, one.label) for one in found.disagreements if one.title == "Refuses"} == {
-        ("yes", "no"),
-        ("no", "yes"),
-    }
+    disagreements = {(one.said, one.label) for one in found.disagreements if one.title == "Refuses"}
+    assert disagreements == {("yes", "no"), ("no", "yes")}
 
-
-def test_an_answer_after_a_look_behind_changes_nothing_and_one_taken_back_is_gone(labeled, scan, alice, bob):
-    slots.undo(labeled, by=bob)
+    slots.undo(queue, by=bob)
     before = card.of(scan.version, alice)
-    item = labeled.items.filter(slots__answer__isnull=False).first()
+    item = queue.items.filter(slots__answer__isnull=False).first()
     slots.reveal(item, by=bob)
     scanned.label(item, bob, refuses=item.stratum != "yes", strength=2)
+    assert before.labels == 11, "one taken back is gone"
+    assert card.of(scan.version, alice) == before, "an answer after a look behind changes nothing"
 
-    assert before.labels == 11
-    assert card.of(scan.version, alice) == before
+    for stranger in (dora, bob):  # bob reviews in the queue, which is blind and open, and does not see the scan
+        found = card.of(scan.version, stranger)
+        assert (found.labels, found.scans, found.disagreements) == (0, (), ())
+    scan.experiment.visibility = "lab"
+    scan.experiment.save(update_fields=["visibility"])
+    found = card.of(scan.version, dora)
+    assert (found.labels, [one.units for one in found.scans]) == (0, [0]), "its transcripts are Alice's own"
 
 
 def test_several_judges_and_several_people_are_compared_with_each_other(alice, bob, dora):
@@ -198,17 +183,6 @@ def test_each_kind_of_dimension_is_a_quantity_with_its_level_and_figures(alice):
     assert [figure.name for one in found for figure in figures(one)] == [
         *("signs.warm", "signs.cold", "order.warm", "order.cold", "times", "words", "strength"),
     ]
-
-
-def test_nobody_learns_of_others_scans_and_labels_from_a_shared_instruments_card(labeled, scan, alice, dora, bob):
-    for stranger in (dora, bob):  # bob reviews in the queue, which is blind and open, and does not see the scan
-        found = card.of(scan.version, stranger)
-        assert (found.labels, found.scans, found.disagreements) == (0, (), ())
-    scan.experiment.visibility = "lab"
-    scan.experiment.save(update_fields=["visibility"])
-
-    found = card.of(scan.version, dora)
-    assert (found.labels, [one.units for one in found.scans]) == (0, [0]), "its transcripts are Alice's own"
 
 
 # --- pages and the API ---

@@ -17,7 +17,9 @@ from tests.experiments.reviews import reviewed
 from tests.rivals import at_once
 
 
-def test_every_reply_is_an_item_with_as_many_places_as_people(alice, bob, people):
+def test_every_reply_is_an_item_with_as_many_places_as_people_and_filling_again_adds_what_is_new(
+    alice, bob, people, monkeypatch
+):
     reviewed.record(people("olga", "researcher"))
     queue = reviewed.queue(alice, overlap=3)
 
@@ -27,79 +29,67 @@ def test_every_reply_is_an_item_with_as_many_places_as_people(alice, bob, people
     with pytest.raises(Forbidden):
         reviewed.queue(bob, played=False)
 
-
-def test_filling_again_adds_only_what_is_new_and_what_there_is_room_for(alice, monkeypatch):
-    queue = reviewed.queue(alice)
     before = set(queue.items.values_list("pk", flat=True))
     reviewed.record(alice, 1)
-
-    assert queues.fill(queue, by=alice) == 2
-    assert queues.fill(queue, by=alice) == 0
+    assert [queues.fill(queue, by=alice) for _time in range(2)] == [2, 0]
     assert before < set(queue.items.values_list("pk", flat=True))
     assert sorted(queue.items.values_list("number", flat=True)) == [1, 2, 3, 4, 5, 6]
     reviewed.record(alice, 1)
     monkeypatch.setattr(filling, "MOST_ITEMS", 7)
-    assert queues.fill(queue, by=alice) == 1
-
-
-@each_case(("field", "value"), [("lock_minutes", 0), ("lock_minutes", 100_000), ("overlap", 0), ("name", " ")])
-def test_a_queue_that_cannot_be_is_refused_by_its_field(alice, field, value):
-    with pytest.raises(Invalid) as refused:
-        reviewed.queue(alice, played=False, **{field: value})
-    assert list(refused.value.errors) == [field]
-
-
-@each_case(("over", "count"), [("transcripts", 1), ("judgments", 4), ("messages", 4)])
-def test_a_queue_is_over_messages_transcripts_or_judgments(alice, over, count):
-    assert reviewed.queue(alice, over=over).items.count() == count
+    assert queues.fill(queue, by=alice) == 1, "as there is room for"
 
 
 @each_case(
-    ("filters", "count"),
+    ("field", "value"),
     [
-        ({"workflow": "arena"}, 4),
-        ({"workflow": "council"}, 0),
-        ({"model": "lab/a"}, 2),
-        ({"judge": "another"}, 0),
-        ({"confidence_below": 0.8}, 4),
-        ({"confidence_below": 0.5}, 0),
-        ({"flags": ["refusal"]}, 1),
-        ({"flags": ["truncated"]}, 1),
-        ({"disagreement": 0.2}, 1),
-        ({"since": "2020-01-01", "until": "2020-02-01"}, 0),
-        ({"sample": 3, "seed": 1}, 3),
+        ("lock_minutes", 0),
+        ("lock_minutes", 100_000),
+        ("overlap", 0),
+        ("name", " "),
+        *(("filters", one) for one in ({"workflow": "chess"}, {"mood": 1})),
+        ("filters", {"since": "2026-02-02", "until": "2026-01-01"}),
     ],
 )
-def test_filters(alice, filters, count):
-    flagged_and_disputed(alice)
+def test_a_queue_that_cannot_be_is_refused_by_its_field_in_the_readers_language(alice, field, value):
+    with override("zh-hans"), pytest.raises(Invalid) as refused:
+        reviewed.queue(alice, played=False, **{field: value})
+    assert list(refused.value.errors) == [field]
+    if "since" in str(value):
+        assert [said for said in refused.value.errors[field] if said.isascii()] == []
 
-    assert reviewed.queue(alice, played=False, filters=filters).items.count() == count
 
-
-def flagged_and_disputed(owner):
-    record = reviewed.record(owner)
+@each_case(
+    ("filters", "messages", "transcripts", "judgments"),
+    [
+        ({}, 6, 2, 7),
+        ({"workflow": "arena"}, 6, 2, 7),
+        ({"workflow": "council"}, 0, 0, 0),
+        ({"model": "lab/a"}, 3, 2, 7),
+        ({"judge": "another"}, 0, 0, 0),
+        ({"judge": "second judge"}, 1, 1, 1),
+        ({"confidence_below": 0.8}, 6, 2, 6),
+        ({"confidence_below": 0.5}, 0, 0, 0),
+        ({"flags": ["refusal"]}, 1, 1, 1),
+        ({"flags": ["truncated"]}, 1, 1, 1),
+        ({"disagreement": 0.2}, 1, 1, 2),
+        ({"since": "2020-01-01", "until": "2020-02-01"}, 0, 0, 0),
+        ({"sample": 3, "seed": 1}, 3, 2, 3),
+    ],
+)
+def test_messages_transcripts_and_judgments_are_filtered_by_what_belongs_to_them(
+    alice, filters, messages, transcripts, judgments
+):
+    record = reviewed.record(alice)
     Message.objects.filter(turn=1, seat="A").update(flags=["refusal"])
     Message.objects.filter(turn=1, seat="B").update(finish_reason="length")
     record.judged(2, {"A": {"cooperation": -0.5}}, judge="second judge", confidence=0.9)
-
-
-@each_case(
-    ("filters", "transcripts", "judgments"),
-    [
-        ({}, 2, 7),
-        ({"judge": "second judge"}, 1, 1),
-        ({"confidence_below": 0.8}, 2, 6),
-        ({"flags": ["refusal"]}, 1, 1),
-        ({"disagreement": 0.2}, 1, 2),
-    ],
-)
-def test_transcripts_and_judgments_are_filtered_by_what_belongs_to_them(alice, filters, transcripts, judgments):
-    flagged_and_disputed(alice)
     reviewed.record(alice, 1)
 
-    made = [reviewed.queue(alice, played=False, over=over, filters=filters) for over in ("transcripts", "judgments")]
-
-    assert [queue.items.count() for queue in made] == [transcripts, judgments]
+    made = [
+        reviewed.queue(alice, played=False, over=over, filters=filters)
+        for over in ("messages", "transcripts", "judgments")
+    ]
+    assert [queue.items.count() for queue in made] == [messages, transcripts, judgments]
 
 
 def test_a_draw_is_the_same_for_the_same_seed_and_not_exceeded_by_filling_again(alice):
@@ -112,16 +102,7 @@ def test_a_draw_is_the_same_for_the_same_seed_and_not_exceeded_by_filling_again(
     assert queues.fill(made[0], by=alice) == 0
 
 
-@each_case("filters", [{"workflow": "chess"}, {"mood": 1}, {"since": "2026-02-02", "until": "2026-01-01"}])
-def test_filters_that_cannot_be_are_refused_in_the_readers_language(alice, filters):
-    with override("zh-hans"), pytest.raises(Invalid) as refused:
-        reviewed.queue(alice, played=False, filters=filters)
-
-    if "since" in filters:
-        assert [said for said in refused.value.errors["filters"] if said.isascii()] == []
-
-
-def test_the_labs_queue_is_made_by_curators_and_shows_what_the_lab_may_see(alice, bob, cora):
+def test_queues_of_the_lab_and_of_projects_are_made_by_who_leads_them_over_what_they_may_see(alice, bob, cora, people):
     seen, hidden = reviewed.record(alice, 1).run, reviewed.record(alice, 1).run
     shared = Experiment.objects.filter(pk=seen.experiment_id)
     shared.update(visibility="lab")
@@ -138,8 +119,6 @@ def test_the_labs_queue_is_made_by_curators_and_shows_what_the_lab_may_see(alice
     shared.update(visibility="private")
     assert not ReviewItem.objects.visible_to(bob).exists()
 
-
-def test_a_projects_queue_is_made_by_its_leads_over_what_it_shares_and_left_with_the_project(alice, bob, people):
     project = Project.objects.create(name="Panels")
     lead = people("lea", "researcher")
     Membership.objects.create(project=project, user=lead, role="lead")
@@ -177,14 +156,9 @@ def test_what_is_wrong_with_a_rubric_is_said_in_the_readers_language(alice, cont
         rubrics.save(owner=alice, title="Mine", content=content)
 
     assert [said for said in refused.value.errors["content"] if said.isascii()] == []
-
-
-def test_what_is_wrong_with_a_rubric_names_its_place(alice):
-    content = {"scales": [{"name": "warmth", "title": "Warmth", "low": "x", "high": 2}]}
-    with pytest.raises(Invalid) as refused:
-        rubrics.save(owner=alice, title="Mine", content=content)
-
-    assert refused.value.errors["content"][0].startswith("scales 1 low: ")
+    if "'low': 'x'" in str(content):
+        with pytest.raises(Invalid, match="scales 1 low: "):
+            rubrics.save(owner=alice, title="Mine", content=content)
 
 
 @pytest.fixture
@@ -196,7 +170,7 @@ def expire(item):
     ReviewSlot.objects.filter(item=item).update(until=timezone.now() - timedelta(seconds=1))
 
 
-def test_items_are_held_offered_again_and_answered_one_after_the_other(queue, bob, dora):
+def test_items_are_held_offered_again_answered_one_after_the_other_and_taken_back(queue, alice, bob, dora):
     assert slots.undo(queue, by=bob) is None, "there is nothing to take back at first"
     first = slots.next_item(queue, by=bob)
     assert slots.next_item(queue, by=bob) == first
@@ -211,20 +185,21 @@ def test_items_are_held_offered_again_and_answered_one_after_the_other(queue, bo
 
     seen = []
     while item := slots.next_item(queue, by=bob):
-        seen.append(item.number)
+        seen.append(item)
         reviewed.answer(item, bob)
-    assert seen == [1, 2, 3, 4]
+    assert [one.number for one in seen] == [1, 2, 3, 4]
+    assert slots.undo(queue, by=bob) == seen[-1], "the last is taken back"
+    assert slots.place_of(seen[-1], bob).answer is None
+    assert reviewed.answer(seen[-1], bob, -0.5).version == 2
+    assert [one.version for one in seen[-1].answers.all()] == [1, 2]
 
-
-def test_the_item_with_the_fewest_answers_comes_first(alice, bob, dora):
-    queue = reviewed.queue(alice, bob, dora, overlap=2)
-    first = slots.next_item(queue, by=bob)
+    wanted_twice = reviewed.queue(alice, bob, dora, played=False, overlap=2)
+    first = slots.next_item(wanted_twice, by=bob)
     reviewed.answer(first, bob)
+    assert slots.next_item(wanted_twice, by=dora).number == first.number + 1, "that with the fewest answers"
 
-    assert slots.next_item(queue, by=dora).number == first.number + 1
 
-
-def test_an_expired_hold_goes_to_somebody_else_unless_it_is_renewed(queue, bob, dora):
+def test_an_expired_hold_goes_to_somebody_else_unless_it_is_renewed_and_so_does_what_is_passed_over(queue, bob, dora):
     item = slots.next_item(queue, by=bob)
     expire(item)
     assert slots.renew(item, by=bob)
@@ -234,16 +209,11 @@ def test_an_expired_hold_goes_to_somebody_else_unless_it_is_renewed(queue, bob, 
     expire(item)
     assert slots.next_item(queue, by=dora) == item
     assert slots.place_of(item, bob) is None
-
-
-def test_what_somebody_passes_over_is_offered_to_others_alone(queue, bob, dora):
-    item = slots.next_item(queue, by=bob)
-    slots.skip(item, by=bob, reason="I know the author.")
-
-    assert slots.next_item(queue, by=bob) != item
-    assert slots.next_item(queue, by=dora) == item
     with pytest.raises(Invalid):
         slots.skip(item, by=dora, reason="  ")
+    slots.skip(item, by=dora, reason="I know the author.")
+    assert slots.next_item(queue, by=dora) != item
+    assert slots.next_item(queue, by=bob) == item
 
 
 def test_nobody_holds_or_takes_anything_as_a_stranger_or_in_a_closed_queue(queue, alice, bob, dora):
@@ -258,18 +228,6 @@ def test_nobody_holds_or_takes_anything_as_a_stranger_or_in_a_closed_queue(queue
     for attempt in (lambda: slots.next_item(queue, by=dora), lambda: slots.reveal(item, by=dora)):
         with pytest.raises(Forbidden, match="closed"):
             attempt()
-
-
-def test_taking_back_gives_the_last_item_again_and_keeps_its_version(queue, bob):
-    first = slots.next_item(queue, by=bob)
-    reviewed.answer(first, bob)
-    second = slots.next_item(queue, by=bob)
-    reviewed.answer(second, bob)
-
-    assert slots.undo(queue, by=bob) == second
-    assert slots.place_of(second, bob).answer is None
-    assert reviewed.answer(second, bob, -0.5).version == 2
-    assert [one.version for one in second.answers.all()] == [1, 2]
 
 
 def test_progress_counts_ones_own_answers_and_reckons_with_ones_own_pace_or_else_that_of_all(queue, alice, bob, dora):

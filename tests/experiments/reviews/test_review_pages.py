@@ -7,11 +7,9 @@ import pytest
 from accounts.tokens import create_token
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue
 from experiments.review import flagging, queues, slots
-from tests.experiments.api.conftest import Api, is_problem
+from tests.experiments.api.conftest import Api
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
-
-is_problem = is_problem
 
 
 @pytest.fixture
@@ -29,7 +27,7 @@ def bobs_api(bob):
     return Api(create_token(bob))
 
 
-def test_the_way_from_the_list_to_the_last_answer_and_on_to_the_next_queue(queue, alice, bob, bobs, read):
+def test_the_way_from_the_list_to_the_last_answer_back_and_on_to_the_next_queue(queue, alice, bob, bobs, read):
     assert "Panels" in read(bobs.get("/review/")).text
     page = bobs.post(f"/review/{queue.pk}/next/", follow=True)
     for number in range(1, 5):
@@ -39,10 +37,23 @@ def test_the_way_from_the_list_to_the_last_answer_and_on_to_the_next_queue(queue
 
     assert page.request["PATH_INFO"] == f"/review/{queue.pk}/"
     assert read(page).by_id("all-done").text_content().split()[:4] == ["All", "done.", "You", "answered"]
+    back = bobs.post(f"/review/{queue.pk}/undo/")
+    assert back["Location"] == address
+    assert "N4" in bobs.get(address).content.decode()
+    bobs.post(address, {"score.cooperation": "0.5", "note": "N4"})
     more = reviewed.queue(alice, bob)
     [on] = [one for one in read(bobs.get(queue.get_absolute_url())).find("a") if "primary" in one.get("class", "")]
     assert on.get("href") == more.get_absolute_url()
-    assert ReviewAnswer.objects.count() == 4
+    assert ReviewAnswer.objects.count() == 5
+
+    item = slots.next_item(more, by=bob)
+    place = item.get_absolute_url()
+    assert bobs.post(f"{place}draft/", {"note": "So far."}).status_code == 204
+    bobs.post(f"{place}release/")
+    assert slots.place_of(item, bob) is None
+    assert "So far." in bobs.get(place).content.decode()
+    bobs.post(f"{place}claim/")
+    assert bobs.post(f"{place}skip/", {"reason": "I know them."})["Location"] != place
 
 
 def test_a_comment_is_written_without_a_script_by_choosing_a_sentence(queue, alice, bob, bobs, read):
@@ -70,82 +81,34 @@ def test_what_cannot_be_taken_stays_on_the_page(queue, bob, dora, bobs):
     late = bobs.post(item.get_absolute_url(), {"score.cooperation": "1", "note": "Kept."})
     assert late.status_code == 409, "it has no place any more"
     assert "Kept." in late.content.decode()
+    told = bobs.post(f"{item.get_absolute_url()}claim/", headers={"Accept": "application/json"})
+    assert (told.status_code, "Nothing is lost" in told.json()["problem"]) == (409, True)
 
 
-def test_blind_no_byte_tells_the_model_or_the_judge_before_it_is_asked_for(queue, bob, bobs):
+def test_blind_nothing_tells_the_model_the_judge_or_flags_of_others_before_it_is_asked_for(queue, bob, bobs, bobs_api):
     item = slots.next_item(queue, by=bob)
     item.run.judgments.update(rationale="RATIONALE")
     secrets = ("A model", "B model", "judge model", "RATIONALE", "A crafted run", str(item.run_id))
-
-    def told():
-        text = bobs.get(item.get_absolute_url()).content.decode()
-        return [secret for secret in secrets if secret in text]
-
-    assert told() == []
-    bobs.post(item.get_absolute_url(), {"score.cooperation": "1"})
-    assert told() == []
-    bobs.post(f"{item.get_absolute_url()}reveal/")
-    assert {"judge model", "RATIONALE", "A model"} <= set(told())
-    refused = bobs.post(f"/review/{queue.pk}/undo/", follow=True)
-    assert "have seen the judge" in refused.content.decode()
-    assert slots.place_of(item, bob).answer
-
-
-def test_blind_the_flags_of_others_are_not_shown_before_they_are_asked_for(queue, bob, bobs, bobs_api):
-    item = slots.next_item(queue, by=bob)
     message = item.run.messages.get(pk=item.message_id)
     assert flagging.add_scanned(message, ["refusal"], scanner="flags 1") == ["refusal"]
     flagging.set_flag(message, "truncated", by=item.run.experiment.owner)
 
-    def marks():
+    def told():
         page = bobs.get(item.get_absolute_url()).content.decode()
-        told = bobs_api.get(f"review/items/{item.pk}/").json()["messages"]
-        assert page.count('class="mark warning"') == sum(len(one["flags"]) for one in told)
-        return sorted(flag for one in told for flag in one["flags"])
+        messages = bobs_api.get(f"review/items/{item.pk}/").json()["messages"]
+        assert page.count('class="mark warning"') == sum(len(one["flags"]) for one in messages)
+        return {one for one in secrets if one in page}, sorted(flag for one in messages for flag in one["flags"])
 
-    assert marks() == []
+    assert told() == (set(), [])
     bobs.post(item.get_absolute_url(), {"score.cooperation": "1", "flag": ["truncated", "role_confusion"]})
-    assert marks() == ["role_confusion", "truncated"], "one's own, also where others had said so before"
-
+    assert told() == (set(), ["role_confusion", "truncated"]), "one's own, also where others had said so before"
     bobs.post(f"{item.get_absolute_url()}reveal/")
-    assert marks() == ["refusal", "role_confusion", "truncated"]
-
-
-def test_not_blind_the_judges_scores_stand_there_to_be_corrected(alice, bob, bobs):
-    queue = reviewed.queue(alice, bob, is_blind=False)
-    item = slots.next_item(queue, by=bob)
-    judgment = item.run.judgments.get(turn=1, subject="A")
-    assert f"correct.{judgment.pk}.cooperation" in bobs.get(item.get_absolute_url()).content.decode()
-
-    fields = {f"correct.{judgment.pk}.cooperation": "-0.5", f"because.{judgment.pk}.cooperation": "It threatens."}
-    bobs.post(item.get_absolute_url(), {"note": "x", **fields})
-
-    assert ReviewAnswer.objects.get().corrections.get().reason == "It threatens."
-
-
-def test_taking_back_passing_over_leaving_and_the_draft(queue, bob, bobs):
-    item = slots.next_item(queue, by=bob)
-    assert bobs.post(f"{item.get_absolute_url()}draft/", {"note": "So far."}).status_code == 204
-    bobs.post(f"{item.get_absolute_url()}release/")
-    assert slots.place_of(item, bob) is None
-    assert "So far." in bobs.get(item.get_absolute_url()).content.decode()
-
-    bobs.post(f"{item.get_absolute_url()}claim/")
-    bobs.post(item.get_absolute_url(), {"note": "Sent."})
-    back = bobs.post(f"/review/{queue.pk}/undo/")
-    assert back["Location"] == item.get_absolute_url()
-    assert "Sent." in bobs.get(item.get_absolute_url()).content.decode()
-
-    onward = bobs.post(f"{item.get_absolute_url()}skip/", {"reason": "I know them."})
-    assert onward["Location"] != item.get_absolute_url()
-
-
-def test_the_script_is_told_by_json_when_others_have_the_item(queue, bob, dora, bobs):
-    item = slots.next_item(queue, by=dora)
-    answer = bobs.post(f"{item.get_absolute_url()}claim/", headers={"Accept": "application/json"})
-
-    assert answer.status_code == 409
-    assert "Nothing is lost" in answer.json()["problem"]
+    seen, flags = told()
+    assert {"judge model", "RATIONALE", "A model"} <= seen
+    assert flags == ["refusal", "role_confusion", "truncated"]
+    refused = bobs.post(f"/review/{queue.pk}/undo/", follow=True)
+    assert "have seen the judge" in refused.content.decode()
+    assert slots.place_of(item, bob).answer
 
 
 def test_a_reviewer_reads_items_of_an_open_queue_alone_and_does_not_look_after_it(queue, alice, bobs):
@@ -196,7 +159,9 @@ def test_a_rubric_is_written_and_revised_and_queues_keep_theirs(alice, read):
     assert "bright" in read(browser.get(saved["Location"])).text
 
 
-def test_no_page_runs_more_queries_for_more_items(alice, bob, django_assert_max_num_queries):
+def test_not_blind_the_judges_scores_stand_there_to_be_corrected_in_as_many_queries_for_many_as_for_few(
+    alice, bob, django_assert_max_num_queries
+):
     queue = reviewed.queue(alice, bob, turns=10, is_blind=False, over="transcripts")
     browser = signed_in(bob)
     item = ReviewItem.objects.get(queue=queue)
@@ -204,6 +169,13 @@ def test_no_page_runs_more_queries_for_more_items(alice, bob, django_assert_max_
     with django_assert_max_num_queries(45):
         text = browser.get(item.get_absolute_url()).content.decode()
     assert len(re.findall(r'class="review-words"', text)) == 20
+
+    judgment = item.run.judgments.get(turn=1, subject="A")
+    assert f"correct.{judgment.pk}.cooperation" in text
+    fields = {f"correct.{judgment.pk}.cooperation": "-0.5", f"because.{judgment.pk}.cooperation": "It threatens."}
+    slots.claim(item, by=bob)
+    browser.post(item.get_absolute_url(), {"note": "x", **fields})
+    assert ReviewAnswer.objects.get().corrections.get().reason == "It threatens."
 
 
 def test_items_are_read_blind_and_answered_until_nothing_is_left(queue, bobs_api):
@@ -226,18 +198,6 @@ def test_items_are_read_blind_and_answered_until_nothing_is_left(queue, bobs_api
     assert found.status_code == 204
     assert bobs_api.post(f"review/queues/{queue.pk}/undo/").status_code == 200
     assert bobs_api.get(f"review/queues/{queue.pk}/").json()["answers"] == 3
-
-
-def test_refusals_are_problems(queue, bobs_api, alice, cora, is_problem):
-    item, hers = queue.items.first(), Api(create_token(alice))
-    place, run = f"review/items/{item.pk}", f"runs/{item.run_id}"
-    is_problem(bobs_api.post(f"{place}/answer/", {"scores": {"cooperation": 0.3}}), 400, "cooperation")
-    is_problem(bobs_api.post(f"{place}/answer/", {}), 400, "the answer is empty")
-    is_problem(bobs_api.post(f"{place}/skip/", {"reason": ""}), 400, "reason")
-    is_problem(bobs_api.get(f"review/queues/{queue.pk}/agreement/"), 403, "blind")
-    is_problem(hers.post(f"{place}/claim/"), 403, "are not a reviewer")
-    is_problem(hers.post(f"{run}/curation/", {"deed": "approve"}), 403, "curators")
-    assert Api(create_token(cora)).get(f"{run}/curation/").status_code == 404
 
 
 def test_a_queue_is_made_and_listed_and_a_message_flagged(alice):

@@ -1,4 +1,4 @@
-"""Scans: stored transcripts are measured by an instrument, each unit once, and what is quoted is checked."""
+"""Scans: transcripts are measured by an instrument, each unit once, what is quoted is checked, and rates corrected."""
 
 import asyncio
 import json
@@ -9,23 +9,23 @@ from accounts.errors import Invalid
 from experiments.library.instruments import services
 from experiments.library.instruments.figures import figures
 from experiments.models import Annotation, Call, Campaign, Experiment, Run
+from experiments.review.instruments import services as samples
 from experiments.runs import removal
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.progress import progress
 from experiments.workflows.scan.pages import results
 from tests.cases import each_case
+from tests.experiments.reviews.scanned import label
 from tests.experiments.scans.conftest import DEFINITION, THOUGHT, given, numbers, reply, talk
 from tests.experiments.workflows.test_instruments import DIMENSIONS, GARBAGE
 from tests.fixtures import signed_in
+from tests.markup import Page
 
 
-@pytest.fixture
-def small_runs(settings):
+def test_every_message_is_judged_once_over_several_runs_and_quotes_are_checked(
+    alice, version, scripted, scan, finish, settings
+):
     settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 4, 2
-
-
-@pytest.mark.usefixtures("small_runs")
-def test_every_message_is_judged_once_over_several_runs_and_quotes_are_checked(alice, version, scripted, scan, finish):
     runs = [talk(alice).run for _number in range(3)]
 
     def answers(body):
@@ -72,8 +72,7 @@ def test_nothing_is_judged_twice_by_the_same_judge_and_version_unless_asked(alic
     assert len(scripted.asked(judge)) == 14
 
 
-@each_case("reasoning", [True, False])
-@each_case("names", [True, False])
+@each_case(("reasoning", "names"), [(True, False), (False, True)])
 def test_the_judge_is_sent_what_the_instrument_says_and_nothing_else(alice, scripted, scan, finish, reasoning, names):
     sees = {"reasoning": reasoning, "names": names, "earlier": 1, "instructions": False}
     version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "sees": sees})
@@ -90,18 +89,7 @@ def test_the_judge_is_sent_what_the_instrument_says_and_nothing_else(alice, scri
     assert sorted(numbers(body) for body in scripted.asked(judge)) == [[1], [1, 2], [2, 3], [3, 4], [4, 5]]
 
 
-def test_judges_that_differ_are_both_kept(alice, version, scripted, scan, finish):
-    run = talk(alice, turns=1).run
-    mild, harsh = scripted.model("scripted/mild", reply(force=0)), scripted.model("scripted/harsh", reply(force=4))
-    experiment = scan(alice, version, run, judge=mild, judge2=harsh)
-
-    assert finish(experiment) == Campaign.State.COMPLETED
-    assert given(experiment, "force") == [4, 0, 4, 0]
-    found = figures(version.parsed, results.annotations(experiment, alice))
-    assert {one.judge: one.value for one in found if one.dimension.name == "force"} == {mild: 0, harsh: 4}
-
-
-@each_case("kind", ["prose", "nothing", "texts", "null"])  # all of them are read in the tests of instruments
+@each_case("kind", ["prose", "null"])  # all of them are read in the tests of instruments
 def test_a_judge_that_talks_nonsense_leaves_no_value_until_it_is_asked_again(alice, scripted, scan, finish, kind):
     dimensions = [{"name": name, **one} for name, one in DIMENSIONS.items()]
     version = services.save(owner=alice, title="All", definition={"dimensions": dimensions, "attempts": 1})
@@ -121,37 +109,32 @@ def test_a_judge_that_talks_nonsense_leaves_no_value_until_it_is_asked_again(ali
     assert progress(experiment).open == (2 if is_open else 0)
 
 
-def test_a_scan_goes_on_where_its_judge_failed(alice, version, scripted, scan, finish):
-    judge = scripted.model("scripted/judge", 401)
-    experiment = scan(alice, version, talk(alice).run, judge=judge)
-    assert finish(experiment) == Campaign.State.OPEN
-    assert set(given(experiment)) == {None}
-
-    scripted.answers[judge] = [reply(force=3)]
-    assert campaigns.resume(experiment, by=alice)
-    assert finish(experiment) == Campaign.State.COMPLETED
-    rows = results.annotations(experiment, alice)
-    assert {row.value for row in rows.filter(dimension="force")} == {3}
-    assert rows.count() == 8
-
-
-def test_a_judge_that_never_answers_costs_its_limit_and_gives_no_value(alice, scripted, scan, finish):
+def test_a_judge_that_never_answers_costs_its_limit_gives_no_value_and_is_asked_again(alice, scripted, scan, finish):
     version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "seconds": 2, "attempts": 2})
 
     async def never(body):
         await asyncio.sleep(600)
         return reply()
 
-    experiment = scan(alice, version, talk(alice).run, judge=scripted.model("scripted/judge", never))
+    judge = scripted.model("scripted/judge", never)
+    experiment = scan(alice, version, talk(alice, turns=1).run, judge=judge)
     assert finish(experiment) == Campaign.State.OPEN
 
     calls = Call.objects.filter(run__experiment=experiment)
-    assert calls.count() == 2 * 4, "each unit is asked about twice"
+    assert calls.count() == 2 * 2, "each unit is asked about twice"
     assert all(call.state == Call.State.FAILED and "within 2 s" in call.error for call in calls)
     rows = Annotation.objects.filter(made_in__experiment=experiment)
-    assert [row.value for row in rows] == [None] * 8
+    assert [row.value for row in rows] == [None] * 4
     assert not any(row.answered for row in rows)
     assert all(row.unscored_reason for row in rows)
+
+    scripted.answers[judge] = [401, reply(force=3)]
+    for state in (Campaign.State.OPEN, Campaign.State.COMPLETED):
+        assert campaigns.resume(experiment, by=alice)
+        assert finish(experiment) == state
+    rows = results.annotations(experiment, alice)
+    assert {row.value for row in rows.filter(dimension="force")} == {3}
+    assert rows.count() == 4
 
 
 def test_what_the_owner_cannot_see_is_neither_scanned_nor_sent(alice, bob, version, scripted, scan, finish):
@@ -172,17 +155,24 @@ def test_what_the_owner_cannot_see_is_neither_scanned_nor_sent(alice, bob, versi
     assert set(given(experiment)) == {None}
 
 
-def test_nobody_learns_of_a_private_scan_of_a_shared_run(alice, bob, version, scripted, scan, finish):
+def test_judges_that_differ_are_both_kept_and_nobody_learns_of_a_private_scan_of_a_shared_run(
+    alice, bob, version, scripted, scan, finish
+):
     run = talk(alice, turns=1).run
     Experiment.objects.filter(pk=run.experiment_id).update(visibility="lab")
-    experiment = scan(alice, version, run, judge=scripted.model("scripted/judge", reply()))
-    finish(experiment)
+    mild, harsh = scripted.model("scripted/mild", reply(force=0)), scripted.model("scripted/harsh", reply(force=4))
+    experiment = scan(alice, version, run, judge=mild, judge2=harsh)
 
-    assert Annotation.objects.visible_to(alice).count() == 4
+    assert finish(experiment) == Campaign.State.COMPLETED
+    assert given(experiment, "force") == [4, 0, 4, 0]
+    found = figures(version.parsed, results.annotations(experiment, alice))
+    assert {one.judge: one.value for one in found if one.dimension.name == "force"} == {mild: 0, harsh: 4}
+
+    assert Annotation.objects.visible_to(alice).count() == 8
     assert not Annotation.objects.visible_to(bob).exists()
     assert signed_in(bob).get(f"/experiments/{experiment.pk}/").status_code == 404
     Experiment.objects.filter(pk=experiment.pk).update(visibility="lab")
-    assert Annotation.objects.visible_to(bob).count() == 4
+    assert Annotation.objects.visible_to(bob).count() == 8
     page = signed_in(bob).get(f"/experiments/{experiment.pk}/").content.decode()
     assert "Lies" in page, "its title and dimensions belong to the scan"
 
@@ -223,3 +213,33 @@ def test_it_is_set_up_watched_and_reported(alice, browser, version, scripted, dr
     shard = experiment.runs.first()
     for path in ("", "report/html/", "report/json/", "export/csv/"):
         assert browser.get(f"/runs/{shard.pk}/{path}").status_code == 200, path
+
+
+def corrected(browser, experiment):
+    """By dimension, what stands beside the judge's rate."""
+    page = Page(browser.get(f"/experiments/{experiment.pk}/").content.decode())
+    cells = page.find("td", **{"data-part": "corrected"})
+    return [cell.text for cell in cells]
+
+
+def test_the_rates_of_a_scan_and_a_later_one_are_corrected_by_its_labels(alice, bob, version, scripted, scan, finish):
+    runs = [talk(alice).run for _number in range(4)]
+    judge = scripted.model("scripted/judge", lambda body: reply(lies=numbers(body)[-1] == 1, quote="We", message=1))
+    first, other = scan(alice, version, *runs, judge=judge), signed_in(bob)
+    finish(first)
+    browser = signed_in(alice)
+    assert corrected(browser, first) == []
+
+    asked = {"version": version, "scan": first, "dimension": "lies", "size": 8, "members": ["bob"]}
+    queue = samples.draw(by=alice, **asked)
+    for item in queue.items.all():
+        label(item, bob, lies=item.stratum == "yes", force=1)
+    second = scan(alice, version, *runs, judge=judge)
+    finish(second)
+
+    lies, force = corrected(browser, first)
+    assert lies.startswith("25 % ")
+    assert lies.endswith("8 labeled units")
+    assert force.startswith("1 ")
+    assert corrected(browser, second) == [], "its units were drawn from the first scan alone"
+    assert other.get(f"/experiments/{first.pk}/").status_code == 404

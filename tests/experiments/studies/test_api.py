@@ -126,14 +126,11 @@ def test_sizes_ask_the_database_no_more_for_more_levels_and_repeats(provider, al
         return len(found)
 
     few, factors = asked(), designs.design()["factors"]
-    models = [
-        {"name": str(n), "cast": {"model": {"model": add_model(f"sim/refusing:first=0:words={n}").slug}}}
-        for n in range(20, 26)
-    ]
+    further = [add_model(f"sim/refusing:first=0:words={n}").slug for n in range(20, 26)]
+    models = [{"name": slug[-2:], "cast": {"model": {"model": slug}}} for slug in further]
     factors[0] = {**factors[0], "levels": [*factors[0]["levels"], *models]}
-    many = asked(factors=factors, repeats=9)
 
-    assert many == few
+    assert asked(factors=factors, repeats=9) == few
 
 
 def test_a_draft_is_changed_and_deleted_and_a_fault_names_its_field(provider, browser):
@@ -149,12 +146,8 @@ def test_a_draft_is_changed_and_deleted_and_a_fault_names_its_field(provider, br
 
 
 def test_studies_are_counted_apart_from_what_they_have_spent(provider, alice, browser, drive):
-    made = [
-        services.create(
-            owner=alice, title=title, design=designs.design(repeats=1), plan=designs.plan(), at_once=at_once
-        )
-        for title, at_once in (("All", 8), ("Some", 3), ("None", 1))
-    ]
+    asked = {"owner": alice, "design": designs.small(), "plan": designs.small_plan()}
+    made = [services.create(title=title, at_once=n, **asked) for title, n in (("All", 4), ("Some", 1), ("None", 1))]
     for study in made[:2]:
         services.lock(study, by=alice)
         services.start(study, by=alice)
@@ -164,7 +157,7 @@ def test_studies_are_counted_apart_from_what_they_have_spent(provider, alice, br
     listed = {one["title"]: one for one in browser.get("/api/studies/").json()["results"]}
 
     counts = {title: [one[name] for name in ("planned", "begun", "ended")] for title, one in listed.items()}
-    assert counts == {"All": [8, 8, 8], "Some": [8, 3, 3], "None": [0, 0, 0]}
+    assert counts == {"All": [4, 4, 4], "Some": [4, 1, 1], "None": [0, 0, 0]}
     calls = [Call.objects.filter(run__planned__study=study).count() for study in made]
     assert [Decimal(listed[study.title]["spent"]) for study in made] == calls
     assert calls[0] > calls[1] > calls[2] == 0

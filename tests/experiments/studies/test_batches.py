@@ -18,13 +18,8 @@ DOLLARS = {"name": "dollars", "kind": "score", "source": {"of": "run", "figure":
 @pytest.fixture
 def study(batches, alice, woken_runs):
     def make(**changed):
-        made = services.create(
-            owner=alice,
-            title="Refusals",
-            design=designs.design(repeats=1, **changed),
-            plan=designs.plan(),
-            at_once=20,
-        )
+        asked = {"design": designs.small(**changed), "plan": designs.small_plan()}
+        made = services.create(owner=alice, title="Refusals", at_once=20, **asked)
         add_prices()
         services.lock(made, by=alice)
         return made
@@ -81,7 +76,7 @@ def test_pages_and_programs_say_what_is_waited_for(study, alice, drive, api, rea
     services.start(made, by=alice)
     until_all_wait(drive)
     run = Run.objects.filter(planned__study=made).first()
-    assert "8 answers in a batch, not sent yet" in read(browser.get(f"/studies/{made.pk}/")).text
+    assert "4 answers in a batch, not sent yet" in read(browser.get(f"/studies/{made.pk}/")).text
     later(batch_sending.settings.BATCH_GATHER_SECONDS + 1)
     later(30)
 
@@ -93,7 +88,7 @@ def test_pages_and_programs_say_what_is_waited_for(study, alice, drive, api, rea
     assert "waits for you" not in of_run.text
     assert "Waiting for you" not in read(browser.get("/")).text
     told = browser.get(f"/api/studies/{made.pk}/").json()["in_batches"]
-    assert (told["calls"], told["unsent"], told["total"]) == (8, 0, 8)
+    assert (told["calls"], told["unsent"], told["total"]) == (4, 0, 4)
     assert browser.get(f"/api/runs/{run.pk}/").json()["in_batches"]["calls"] == 1
     call = read(browser.get(f"/calls/{run.calls.get().pk}/"))
     assert "batch_sim_" in call.text

@@ -10,6 +10,7 @@ from experiments.library.annotations import tags
 from experiments.models import Judgment, Message, Run
 from experiments.runs.statistics.estimates import share
 from experiments.studies import charts
+from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +33,7 @@ def charted(*asked, **filters):
     return {one["label"]: one for one in groups_of(*asked, **filters)}
 
 
-def test_each_run_counts_once_in_its_group_with_its_own_value(browser, read, runs):
+def test_each_run_counts_once_in_its_group_with_its_own_value_and_what_was_not_measured_is_missing(browser, read, runs):
     tokens = {str(run.pk): run.output_tokens for run in Run.objects.with_totals()}
     labels = [
         " + ".join(one.model.label for one in run.experiment.participants.filter(seat__in="AB").order_by("id"))
@@ -57,26 +58,22 @@ def test_each_run_counts_once_in_its_group_with_its_own_value(browser, read, run
     assert links == [[run.get_absolute_url() for run in runs[:2]], [runs[2].get_absolute_url()]]
     assert [len(row.cssselect("svg.strip circle")) for row in rows] == [2, 1]
 
-
-def test_scores_and_flags_are_those_of_the_side_and_what_was_not_measured_is_missing(browser, runs):
     Judgment.objects.filter(run=runs[0]).delete()
-    refusing = Message.objects.filter(run=runs[1], seat="B").first()
-    refusing.flags = {"refusal": {"by": "rule"}}
-    refusing.save()
-
+    Message.objects.filter(pk=runs[1].messages.filter(seat="B").first().pk).update(flags={"refusal": {"by": "rule"}})
     [scored] = charted(browser, "judgment:cooperation:A", "workflow").values()
     by_turn = Judgment.objects.filter(run=runs[1], subject="A").values_list("scores", flat=True)
     values = {one["run"]: one["value"] for one in scored["values"]}
     assert (scored["n"], scored["missing"], set(values)) == (2, 1, {str(runs[1].pk), str(runs[2].pk)})
     assert values[str(runs[1].pk)] == pytest.approx(fmean(scores["cooperation"] for scores in by_turn))
-
     [flagged] = charted(browser, "flag:refusal:B", "workflow").values()
     wilson = share([False, True, False])
     assert [one["value"] for one in flagged["values"]] == [0, 1, 0]
     assert (flagged["mean"], flagged["low"], flagged["high"]) == (1 / 3, wilson.low, wilson.high)
 
 
-def test_groups_are_tags_seats_and_days_and_filters_are_those_of_the_list(browser, alice, runs):
+def test_groups_are_tags_seats_and_days_and_filters_are_those_of_the_list_for_who_sees_the_runs(
+    browser, read, alice, charlie, runs
+):
     tags.tag(runs[:1], "baseline", by=alice)
     tags.tag(runs[:2], "long", by=alice)
     counted = {label: one["n"] for label, one in charted(browser, "run:turns", "tag").items()}
@@ -88,24 +85,21 @@ def test_groups_are_tags_seats_and_days_and_filters_are_those_of_the_list(browse
     seated = runs[2].experiment.participants.get(seat="B").model.slug
     [only] = groups_of(browser, "run:turns", "models", model=seated)
     assert [one["run"] for one in only["values"]] == [str(runs[2].pk)]
+    found = browser.get("/api/runs/chart/", {"measure": "judgment:charm:Z", "group": "weather"}).json()
+    assert (found["measure"], found["group"]) == ("run:output_tokens", "models"), "the first choice"
 
-
-def test_nobody_sees_anothers_runs_and_what_is_not_known_is_the_first_choice(browser, read, charlie, runs):
     theirs = signed_in(charlie)
     assert charted(theirs, "run:cost", "models") == {}
     empty = read(theirs.get("/runs/chart/")).by_id("runs-chart")
     assert empty.cssselect(".measures") == []
     assert [link.get("href") for link in empty.cssselect(".empty-page a")] == ["/runs/?whose=all"]
 
-    found = browser.get("/api/runs/chart/", {"measure": "judgment:charm:Z", "group": "weather"}).json()
-    assert (found["measure"], found["group"]) == ("run:output_tokens", "models")
 
+def test_more_runs_ask_the_database_no_more_and_only_the_newest_are_drawn(alice, monkeypatch):
+    runs = [reviewed.record(alice, turns).run for turns in (1, 2, 1)]
 
-def test_more_runs_ask_the_database_no_more_and_only_the_newest_are_drawn(alice, runs, monkeypatch):
     def asked(rows):
-        with CaptureQueriesContext(
-            connection,
-        ) as found:
+        with CaptureQueriesContext(connection) as found:
             chart = charts.chart(rows, measure="judgment:cooperation:A", by="tag", reader=alice)
         return chart, len(found)
 

@@ -1,4 +1,4 @@
-"""Studies beside each other: what they share is pooled, what they do not is refused with its reason, nothing leaks."""
+"""Studies, and campaigns, beside each other: what they share is pooled or compared, what they do not is refused."""
 
 import httpx
 import pytest
@@ -6,29 +6,26 @@ from django.urls import reverse
 
 from accounts.tokens import create_token
 from arena_lab import Arena
+from experiments.models import Battle, Campaign, Experiment
 from experiments.studies import comparison, results, services
+from leaderboard.boards import compute
 from leaderboard.ratings.studies import table
 from leaderboard.ratings.studies.analysis import Plan, difference_of
 from leaderboard.ratings.studies.pooling import pooled
 from tests.client.conftest import IN_PROCESS, answer
 from tests.experiments.studies import designs
+from tests.fixtures import signed_in
+from tests.leaderboard import boards
+from tests.making import maker
 
-pytestmark = pytest.mark.django_db
 
-
-@pytest.fixture
-def analyzed(provider, alice, drive):
-    def make(title, plan=None, **design):
-        study = services.create(
-            owner=alice, title=title, design=designs.design(**design), plan=plan or designs.plan(), at_once=100
-        )
-        services.lock(study, by=alice)
-        services.start(study, by=alice)
-        drive()
-        results.look(study, by=alice)
-        return study
-
-    return make
+@maker
+def analyzed(provider, alice, drive, /, title, plan=None, **design):
+    asked = designs.design(repeats=1, **design)
+    study = designs.begun(alice, asked, plan or designs.plan(), title=title, at_once=100)
+    drive()
+    results.look(study, by=alice)
+    return study
 
 
 def query(*studies, **more):
@@ -64,15 +61,17 @@ def test_what_two_studies_share_is_pooled_and_numbers_lead_to_their_study(analyz
     for row, study in zip(section.cssselect("tbody tr"), (first, second), strict=False):
         links = [link.get("href") for link in row.cssselect("a")]
         assert links[0] == study.get_absolute_url()
-        assert len(read(browser.get(links[1])).by_id("study-runs").cssselect("tbody tr")) == 8
+        assert len(read(browser.get(links[1])).by_id("study-runs").cssselect("tbody tr")) == 4
     assert "2 studies together: difference" in page.by_id("compared").cssselect(".findings")[0].text
 
 
-def test_other_scales_and_sources_are_not_pooled(analyzed, browser, read):
+def test_other_scales_and_sources_and_what_does_not_vary_or_is_not_analyzed_are_not_pooled(
+    analyzed, alice, browser, read, monkeypatch
+):
     other = designs.plan()
     other["outcomes"][0]["source"] = designs.REFUSED | {"over": "any", "threshold": 0.5}
     other["outcomes"][2] |= {"least": 0, "most": 100_000}
-    first, second = analyzed("First", repeats=1), analyzed("Second", plan=other, repeats=1)
+    first, second = analyzed("First"), analyzed("Second", plan=other)
     reasons = {
         name: browser.get("/api/studies/compare/", query(first, second, outcome=name)).json()["contrasts"][0]
         for name in ("refused", "tokens")
@@ -90,9 +89,6 @@ def test_other_scales_and_sources_are_not_pooled(analyzed, browser, read):
     [measured] = [row for row in table.cssselect(".compare-settings tbody tr") if "(0.5)" in row.text]
     assert not {"refusal", "over:", "seat:"} & set(measured.text.split())  # the plan's keys are no words
 
-
-def test_what_does_not_vary_is_unknown_or_not_analyzed_yet_is_not_pooled(analyzed, alice, browser, read, monkeypatch):
-    first, second = analyzed("First", repeats=1), analyzed("Second", repeats=1)
     with pytest.raises(comparison.Invalid, match="outcome “cost”"):
         comparison.of(comparison.chosen(alice, [str(study.pk) for study in (first, second)]), alice, "cost")
     waiting = services.create(owner=alice, title="Waits", design=designs.design(), plan=designs.plan())
@@ -100,10 +96,10 @@ def test_what_does_not_vary_is_unknown_or_not_analyzed_yet_is_not_pooled(analyze
     assert "Waits is not analyzed yet" in " ".join(page.by_id("compared").text.split())
     assert "Fewer than two of these studies" in page.by_id("compared").text
 
-    seen = comparison._seen
+    third, seen = analyzed("Third"), comparison._seen
     same = {"difference": 0.2, "low": 0.2, "high": 0.2}
     monkeypatch.setattr(comparison, "_seen", lambda look, contrast: {**seen(look, contrast), **same})
-    contrasts = browser.get("/api/studies/compare/", query(first, second, outcome="refused")).json()["contrasts"]
+    contrasts = browser.get("/api/studies/compare/", query(first, third, outcome="refused")).json()["contrasts"]
     assert {(one["pooled"], one["not_pooled"]) for one in contrasts} == {(None, "no_spread")}
 
 
@@ -116,3 +112,73 @@ def test_too_few_studies_and_those_of_others_are_refused(provider, alice, bob, b
     assert browser.get(reverse("study-compare"), query(own, others)).status_code == 404
     back = browser.get(reverse("study-compare"), query(own))
     assert (back.status_code, back["Location"]) == (303, reverse("studies"))
+
+
+@pytest.fixture
+def campaigns(alice):
+    """Two judges of the same battles of a and b on six prompts; the first judged a further prompt."""
+    first = boards.board_of(alice, [("a", "b", winner) for winner in ("left",) * 4 + ("right", "tie", "left")])
+    second = boards.judged_by(first.dataset, "another judge")
+    others = [
+        Battle(board=second, sample_id=sample, left_id=left, right_id=right, winner=winner, judged=judged)
+        for (sample, left, right, judged), winner in zip(
+            first.battles.order_by("sample__index").values_list("sample", "left", "right", "judged"),
+            ("right", "right", "left", "left", "right", "right"),
+            strict=False,
+        )
+    ]
+    Battle.objects.bulk_create(others)
+    made = []
+    for board, title in ((first, "One judge"), (second, "Another")):
+        experiment = Experiment.objects.create(owner=alice, workflow="battles", title=title, config={})
+        Campaign.objects.create(experiment=experiment)
+        board.battles.update(experiment=experiment)
+        made.append(str(experiment.pk))
+    return made
+
+
+def test_win_rates_of_campaigns_are_compared_on_the_prompts_that_they_share(campaigns, alice, browser, monkeypatch):
+    asked = {"campaign": campaigns, "contestant": "a"}
+    first, second = browser.get("/api/studies/campaigns/", asked).json()
+
+    assert [first[name] for name in ("title", "battles", "prompts", "against")] == ["One judge", 7, 7, None]
+    assert first["rate"] == pytest.approx(5.5 / 7)
+    assert second["rate"] == pytest.approx(2 / 6)
+    assert 0 <= second["low"] < second["rate"] < second["high"] <= 1
+    against = second["against"]
+    assert (against["prompts"], against["missing"]) == (6, "")
+    assert against["difference"]["value"] == pytest.approx(2 / 6 - 4.5 / 6)
+    assert against["p"] == against["adjusted"] == 2 / 2**3, "three prompts differ, all in one direction"
+
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", answer)
+    with Arena(IN_PROCESS, create_token(alice)) as arena:
+        told = arena.studies.campaigns(*campaigns, contestant="b")
+    assert [one.rate for one in told] == pytest.approx([1.5 / 7, 4 / 6])
+    assert told[1].against.difference.value == pytest.approx(4.5 / 6 - 2 / 6)
+
+
+def test_battles_that_are_void_or_in_which_both_are_bad_do_not_count(campaigns, alice, browser):
+    shared = Battle.objects.filter(experiment=campaigns[1]).order_by("sample__index")
+    shared.exclude(pk=shared.first().pk).update(void_reason="a wrong judge")
+    board = boards.board_of(alice, [("a", "b", winner) for winner in ("left", "both_bad", "tie")])
+    asked = {"campaign": campaigns, "contestant": "a"}
+    _first, second = browser.get("/api/studies/campaigns/", asked).json()
+    assert (second["battles"], second["rate"], second["low"]) == (1, 0, None)
+    assert (second["against"]["difference"], second["against"]["missing"]) == (None, "too_few_units")
+
+    board.battles.update(experiment=campaigns[0])
+    Battle.objects.filter(experiment=campaigns[0]).exclude(board=board).delete()
+    first, _second = browser.get("/api/studies/campaigns/", asked).json()
+    [row] = [one for one in compute.current(compute.ensure_ladder(board)).standings.rows if one.name == "a"]
+    assert (first["battles"], first["rate"]) == (2, row.win_rate) == (2, 0.75)
+
+
+def test_what_cannot_be_compared_is_refused_and_nobody_sees_anothers(campaigns, browser, charlie):
+    asked = {"campaign": campaigns, "contestant": "a"}
+    assert signed_in(charlie).get("/api/studies/campaigns/", asked).status_code == 404
+    unknown = browser.get("/api/studies/campaigns/", {**asked, "contestant": "z"})
+    assert (unknown.status_code, list(unknown.json()["errors"])) == (400, ["contestant"])
+    assert browser.get("/api/studies/campaigns/", {**asked, "contestant": "\0"}).status_code == 400
+    single = browser.get("/api/studies/campaigns/", {**asked, "campaign": campaigns[:1]})
+    assert (single.status_code, list(single.json()["errors"])) == (400, ["campaign"])
+    assert browser.get("/api/studies/campaigns/", {**asked, "campaign": ["x", "y"]}).status_code == 404

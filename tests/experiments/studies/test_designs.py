@@ -16,7 +16,7 @@ def design(levels=4, **more):
     return Design(workflow="arena", **{"factors": factors, **more})
 
 
-def test_in_a_latin_square_each_two_levels_of_different_factors_meet_once():
+def test_in_a_latin_square_levels_meet_once_and_every_repeat_is_a_block_of_all_conditions_in_its_own_order():
     conditions = list(design(arrangement="latin", seed=5).combinations())
     pairs = Counter(pair for levels in conditions for pair in combinations(sorted(levels.values()), 2))
 
@@ -24,8 +24,6 @@ def test_in_a_latin_square_each_two_levels_of_different_factors_meet_once():
     assert set(pairs.values()) == {1}
     assert conditions != list(design(arrangement="latin", seed=6).combinations())
 
-
-def test_every_repeat_is_a_block_of_all_conditions_in_an_order_of_its_own():
     runs = planned_runs(design(2, repeats=3, seed=1), 8)
     blocks = [[run.condition for run in runs if run.repeat == repeat] for repeat in (1, 2, 3)]
 

@@ -76,30 +76,28 @@ def test_a_batch_becomes_a_study_whose_results_are_exploratory_and_whose_gaps_st
         services.revise(study, by=alice, plan=study.plan)
 
 
-def test_it_comes_by_the_page_the_api_and_the_command(alice, browser, tmp_path, capsys):
+def test_it_comes_by_the_page_the_api_and_the_command_and_what_is_no_batch_leaves_nothing(
+    alice, browser, tmp_path, capsys
+):
+    empty, path = batch() | {"runs": [run(MODELS[0], 0, ())]}, tmp_path / "batch.json"
+    with pytest.raises(InvalidDocument):
+        store_batch(empty, name="empty.json", by=alice)
+    assert browser.post("/api/studies/import/", {"runs": []}, content_type="application/json").status_code == 400
+    wrong = SimpleUploadedFile("batch.json", b"{]", "application/json")
+    assert browser.post(reverse("study-import"), {"file": wrong}, follow=True).status_code == 200
+    path.write_text("[]")
+    with pytest.raises(CommandError):
+        call_command("import_study", str(path), owner="alice")
+    assert not Study.objects.exists()
+    assert not Run.objects.exists()
+
     sent = SimpleUploadedFile("batch.json", json.dumps(batch()).encode(), "application/json")
     by_page = browser.post(reverse("study-import"), {"file": sent})
     study = Study.objects.get()
     by_api = browser.post("/api/studies/import/", batch(), content_type="application/json")
-    path = tmp_path / "batch.json"
     path.write_text(json.dumps(batch()))
     call_command("import_study", str(path), owner="alice")
 
     assert by_page["Location"] == study.get_absolute_url()
     assert (by_api.status_code, by_api.json()["id"], by_api.json()["ended"]) == (200, str(study.pk), 7)
     assert str(study.pk) in capsys.readouterr().out
-
-
-def test_what_is_no_batch_is_refused_and_leaves_nothing(alice, browser, tmp_path):
-    empty = batch() | {"runs": [run(MODELS[0], 0, ())]}
-    with pytest.raises(InvalidDocument):
-        store_batch(empty, name="empty.json", by=alice)
-    assert browser.post("/api/studies/import/", {"runs": []}, content_type="application/json").status_code == 400
-    sent = SimpleUploadedFile("batch.json", b"{]", "application/json")
-    assert browser.post(reverse("study-import"), {"file": sent}, follow=True).status_code == 200
-    path = tmp_path / "no.json"
-    path.write_text("[]")
-    with pytest.raises(CommandError):
-        call_command("import_study", str(path), owner="alice")
-    assert not Study.objects.exists()
-    assert not Run.objects.exists()

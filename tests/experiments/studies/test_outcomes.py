@@ -1,40 +1,50 @@
-"""What is measured of runs beside scores and flags: win rates, how answers differ, probabilities of tokens."""
+"""What is measured of runs beside scores and flags: win rates, how answers differ, token probabilities; and labels."""
 
 import csv
 import io
 import math
+import zipfile
 from statistics import fmean, median
 
 import numpy as np
 import pytest
 from django.urls import reverse
 
-from experiments.models import Ballot, Call, Cycle, Message, Run
-from experiments.studies import charts, comparison, outcomes, plan_form, results, services
+from experiments.models import Annotation, Ballot, Call, Cycle, Message, ReviewQueue, Run
+from experiments.studies import charts, comparison, folder, outcomes, plan_form, results
 from experiments.studies.design import Design
 from experiments.studies.plan import SOURCES, Plan
 from experiments.workflows.council import counting
-from leaderboard.ratings.studies import table
+from leaderboard.ratings.studies import labeled, table
 from leaderboard.ratings.studies.analysis import Plan as Analyzed
 from leaderboard.ratings.studies.diversity import fingerprints
 from tests.cases import each_case
+from tests.experiments.reviews import scanned
 from tests.experiments.studies import designs
 from tests.fixtures import add_model
+from tests.making import maker
 
-pytestmark = pytest.mark.django_db
 
-
-@pytest.fixture
-def played(provider, alice, drive):
-    """16 runs with log-probabilities."""
-    made = services.create(owner=alice, title="Sure", design=designs.sure(), plan=designs.sure_plan(), at_once=100)
-    services.lock(made, by=alice)
-    services.start(made, by=alice)
+@maker
+def play(provider, alice, drive, /):
+    """A study of 16 runs with log-probabilities."""
+    made = designs.begun(alice, designs.sure(), designs.sure_plan(), at_once=100)
     drive()
     return made
 
 
-def test_answers_and_token_probabilities_are_analyzed_stored_and_shown(played, alice, browser, read):
+FIGURES = {
+    "mean": fmean,
+    "median": median,
+    "tenth": lambda chances: np.quantile(chances, 0.1),
+    "low": lambda chances: fmean(chance < 0.5 for chance in chances),
+}
+
+
+def test_answers_and_token_probabilities_are_analyzed_and_shown_and_those_of_two_providers_not_pooled(
+    play, alice, browser, read
+):
+    played = play()
     look = results.look(played, by=alice)
     answers, sure = look.results["results"]
     rows = list(csv.DictReader(io.StringIO(look.data)))
@@ -68,8 +78,22 @@ def test_answers_and_token_probabilities_are_analyzed_stored_and_shown(played, a
     assert shown[1].strip().startswith("Probability covered by the recorded alternatives: ")
     assert provider in shown[1]
 
+    run = Run.objects.with_totals().get(pk=rows[0]["run"])
+    for figure, computed in FIGURES.items():
+        source = SOURCES.validate_python({"of": "confidence", "seat": "model", "figure": figure})
+        found = outcomes.reader_of(source, [run], alice)(run)
+        assert found.value == pytest.approx(computed(chances), abs=1e-9), figure
 
-def test_what_was_not_recorded_is_missing_with_its_reason_and_bounded(played, alice):
+    again = play()
+    Call.objects.filter(run__planned__study=again).update(served_provider="Another")
+    results.look(again, by=alice)
+    studies = comparison.chosen(alice, [str(played.pk), str(again.pk)])
+    pooled = {name: comparison.of(studies, alice, name).contrasts[0].not_pooled for name in ("answers", "sure")}
+    assert pooled == {"answers": "", "sure": "provider"}
+
+
+def test_what_was_not_recorded_is_missing_with_its_reason_and_bounded(play, alice):
+    played = play()
     first, second, third = Run.objects.filter(planned__study=played, planned__condition__levels__model="long")[:3]
     first.calls.update(logprobs=None)
     part = second.calls.order_by("id").first()
@@ -87,24 +111,6 @@ def test_what_was_not_recorded_is_missing_with_its_reason_and_bounded(played, al
     assert answers["diversity"] == {"strata": 1, "left_out": 1}
     assert answers["bounds"]["high"] > answers["bounds"]["low"]
     assert sure["bounds"]["high"] - sure["bounds"]["low"] == pytest.approx(3 / 8, abs=1e-9)
-
-
-@each_case(
-    ("figure", "computed"),
-    [
-        ("mean", fmean),
-        ("median", median),
-        ("tenth", lambda chances: np.quantile(chances, 0.1)),
-        ("low", lambda chances: fmean(chance < 0.5 for chance in chances)),
-    ],
-)
-def test_the_figures_of_tokens_are_of_all_messages_of_the_run(played, alice, figure, computed):
-    run = Run.objects.with_totals().filter(planned__study=played).first()
-    source = SOURCES.validate_python({"of": "confidence", "seat": "model", "figure": figure})
-    chances = [math.exp(token["logprob"]) for call in run.calls.all() for token in call.logprobs]
-
-    found = outcomes.reader_of(source, [run], alice)(run)
-    assert found.value == pytest.approx(computed(chances), abs=1e-9)
 
 
 def test_win_rates_are_those_of_the_councils_ballots(provider, alice, drive):
@@ -130,9 +136,7 @@ def test_win_rates_are_those_of_the_councils_ballots(provider, alice, drive):
             {"name": "order", "outcome": "wins", "first": {"order": "one"}, "second": {"order": "other"}},
         ],
     }
-    made = services.create(owner=alice, title="Who wins", design=design, plan=plan)
-    services.lock(made, by=alice)
-    services.start(made, by=alice)
+    made = designs.begun(alice, design, plan)
     drive()
     rows = outcomes.rows_of(made, Plan.model_validate(plan), reader=alice)
 
@@ -156,8 +160,8 @@ def test_win_rates_are_those_of_the_councils_ballots(provider, alice, drive):
     assert sum(group.missing for group in chart.groups) == 1
 
 
-def test_win_rates_of_contests_are_by_the_mean_votes_of_a_cycle(played, alice):
-    run = Run.objects.with_totals().filter(planned__study=played).first()
+def test_win_rates_of_contests_are_by_the_mean_votes_of_a_cycle(arena, start, alice):
+    run = start(arena())
     votes = [{"coder-1": 4.0, "coder-2": 4.0, "coder-3": 9.0}, {"coder-1": 8.0, "coder-2": 1.0}, {"coder-2": 5.0}]
     for turn, means in enumerate(votes, 1):
         found = {"coders": ["coder-1", "coder-2", "coder-3"], "means": means}
@@ -188,39 +192,13 @@ def test_a_kind_that_is_not_of_its_source_is_refused(kind, source):
         Plan.model_validate({"outcomes": [{"name": "one", "kind": kind, "source": source}]})
 
 
-def test_token_probabilities_of_two_providers_are_not_pooled(played, alice, drive):
-    results.look(played, by=alice)
-    again = services.create(owner=alice, title="Again", design=designs.sure(), plan=designs.sure_plan(), at_once=100)
-    services.lock(again, by=alice)
-    services.start(again, by=alice)
-    drive()
-    Call.objects.filter(run__planned__study=again).update(served_provider="Another")
-    results.look(again, by=alice)
-
-    studies = comparison.chosen(alice, [str(played.pk), str(again.pk)])
-    pooled = {name: comparison.of(studies, alice, name).contrasts[0].not_pooled for name in ("answers", "sure")}
-    assert pooled == {"answers": "", "sure": "provider"}
-
-
 def test_the_form_of_a_plan_offers_them_and_reads_them_back(provider, alice):
     design = Design.model_validate(designs.sure())
     offered = {one.name: one for one in plan_form.measures(design, reader=alice)}
     assert {"answers:model:last", "confidence:model:tenth"} <= offered.keys()
     rows = [
-        {
-            "measure": offered["answers:model:all"].key,
-            "over": "mean",
-            "name": "answers",
-            "threshold": "",
-            "category": "",
-        },
-        {
-            "measure": offered["confidence:model:mean"].key,
-            "over": "any",
-            "name": "sure",
-            "threshold": "",
-            "category": "",
-        },
+        {"measure": offered[key].key, "over": over, "name": name, "threshold": "", "category": ""}
+        for key, over, name in (("answers:model:all", "mean", "answers"), ("confidence:model:mean", "any", "sure"))
     ]
     data = {f"outcomes-{n}-{name}": value for n, row in enumerate(rows) for name, value in row.items()}
     form = plan_form.PlanForm(
@@ -233,3 +211,48 @@ def test_the_form_of_a_plan_offers_them_and_reads_them_back(provider, alice):
         (one["kind"], SOURCES.validate_python(one["source"])) for one in (designs.SAID, designs.SURE)
     ]
     assert [row["measure"] for row in plan_form.values_of(plan)["outcomes"]] == [row["measure"] for row in rows]
+
+
+def test_labels_of_a_closed_queue_correct_the_contrast(provider, alice, bob, browser, drive, read):
+    """A scan finds a refusal in every second answer of each run; Bob says of all of them that they are none."""
+    version = scanned.version_of(alice, shared=True)
+    source = {"of": "annotation", "version": str(version.pk), "dimension": "refuses", "seat": "model"}
+    outcomes = [{"name": "refuses", "kind": "score", "source": source, "least": 0, "most": 1}]
+    contrast = {"name": "models", "outcome": "refuses", "first": {"model": "long"}, "second": {"model": "short"}}
+    plan = {"outcomes": outcomes, "contrasts": [contrast]}
+    study = designs.begun(alice, designs.design(repeats=1), plan)
+    drive()
+    scan = scanned.Scan(alice, version)
+    answers = Message.objects.filter(run__planned__study=study, seat="model").order_by("pk")
+    units = len(answers)
+    for message in answers:
+        Annotation.objects.create(
+            run=message.run, message=message, unit="message", place=message.seq, turn=message.turn, subject="model",
+            version=version, dimension="refuses", judge="opus", made_in=scan.run, value=message.turn % 2 == 0,
+        )  # fmt: skip
+
+    def unlabeled():
+        look = results.look(study, by=alice)
+        files = zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(look)))).namelist()
+        return (look.results["corrected"], look.labels, "study/labels.csv" in files) == ([], "", False)
+
+    assert unlabeled()
+    queue = scan.sampled(bob, size=units)
+    for item in queue.items.all():
+        scanned.label(item, bob, refuses=False)
+    assert unlabeled(), "reviewers could read there what others said"
+    ReviewQueue.objects.filter(pk=queue.pk).update(state=ReviewQueue.State.CLOSED)
+    look = results.look(study, by=alice)
+    [found] = look.results["corrected"]
+
+    assert look.results["results"][0]["first"]["value"] > 0.3
+    assert (sum(found["labels"]), found["first"]["value"], found["difference"]["value"]) == (units, 0.0, 0.0)
+    written = labeled.read(look.labels)
+    assert {(one.outcome, one.label) for one in written} == {("refuses", 0.0)}
+    assert {one.stratum for one in written} == {"yes", "no"}
+    page = read(browser.get(reverse("study", args=[study.pk])))
+    [shown] = page.find("span", **{"data-part": "corrected"})
+    assert f"Corrected by {units} labels of people: 0" in " ".join(shown.text.split())
+    files = zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(look))))
+    assert files.read("study/labels.csv").decode() == look.labels
+    assert "labels.csv: share" in files.read("study/dictionary.csv").decode()

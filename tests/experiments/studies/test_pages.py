@@ -59,9 +59,7 @@ def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, bro
 
 
 def test_why_there_is_no_interval_is_said(provider, alice, browser, read):
-    study = services.create(owner=alice, title="Stopped", design=designs.design(), plan=designs.plan())
-    services.lock(study, by=alice)
-    services.start(study, by=alice)
+    study = designs.begun(alice, designs.design(), designs.plan())
     services.stop(study, by=alice)
     results.look(study, by=alice)
     page = read(browser.get(reverse("study", args=[study.pk])))
@@ -75,31 +73,23 @@ def test_why_there_is_no_interval_is_said(provider, alice, browser, read):
     assert (len(reasons), set(reasons)) == (8, {"stopped", "not begun"})
 
 
-def test_runs_that_wait_for_a_person_are_counted_on_the_page(provider, alice, browser, read):
-    study = services.create(owner=alice, title="Talks", design=designs.design(repeats=1), plan=designs.plan())
-    services.lock(study, by=alice)
-    services.start(study, by=alice)
-    Run.objects.filter(planned__study=study).update(state=Run.State.WAITING)
-    live = read(browser.get(study.get_absolute_url())).by_id("study-live")
-
+def test_runs_that_wait_for_a_person_and_models_of_several_upstreams_are_told(provider, alice, browser, drive, read):
+    study = designs.begun(alice, designs.small(), designs.small_plan())
+    address, api = study.get_absolute_url(), reverse("api-study-detail", args=[study.pk])
+    runs = Run.objects.filter(planned__study=study)
+    runs.update(state=Run.State.WAITING)
+    live = read(browser.get(address)).by_id("study-live")
     assert live.get("data-state") == "running"
     [waiting] = live.cssselect("[data-part=waiting]")
-    assert "8 runs" in " ".join(waiting.text.split())
+    assert "4 runs" in " ".join(waiting.text.split())
 
-
-def test_a_model_that_several_upstreams_answered_for_is_named_on_page_and_in_api(provider, alice, browser, drive):
-    study = services.create(owner=alice, title="Upstreams", design=designs.design(repeats=1), plan=designs.plan())
-    services.lock(study, by=alice)
-    services.start(study, by=alice)
+    runs.update(state=Run.State.QUEUED)
     drive()
-    address, api = study.get_absolute_url(), reverse("api-study-detail", args=[study.pk])
     assert browser.get(api).json()["upstreams"] == []
     calls = Call.objects.filter(run__planned__study=study, state="completed").order_by("pk")
     changed = calls.first()
     calls.filter(pk=changed.pk).update(served_provider="Elsewhere")
-
     [told] = browser.get(api).json()["upstreams"]
-
     assert (told["name"], told["upstreams"][-1]) == (changed.model.slug, {"name": "Elsewhere", "answers": 1})
     page = " ".join(browser.get(address, headers={"HX-Request": "true"}).content.decode().split())
     assert "was served by several upstreams:" in page

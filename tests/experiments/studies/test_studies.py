@@ -42,16 +42,11 @@ def study(provider, alice, woken_runs, /, **changed):
     return made
 
 
-@pytest.fixture
-def played(study, alice, drive):
-    made = study()
-    services.start(made, by=alice)
+def test_a_study_is_played_to_its_end_finds_what_was_planted_and_its_folder_holds_it(study, alice, drive, tmp_path):
+    played = study()
+    services.start(played, by=alice)
     drive()
-    made.refresh_from_db()
-    return made
-
-
-def test_a_study_is_played_to_its_end_and_finds_what_was_planted(played, alice):
+    played.refresh_from_db()
     found = results.look(played, by=alice)
     by_name = {one["contrast"]: one for one in found.results["results"]}
 
@@ -63,6 +58,22 @@ def test_a_study_is_played_to_its_end_and_finds_what_was_planted(played, alice):
     questions = Run.objects.filter(planned__study=played).values_list("messages__text", flat=True)
     assert "How would Otto end it?" in set(questions)
     assert "Please answer Otto again." in set(questions)
+
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(found))))
+    assert archive.read("study/data.csv").decode() == found.data
+    assert "study/leaderboard/ratings/studies/analysis.py" in archive.namelist()
+    meanings = dict(list(csv.reader(io.StringIO(archive.read("study/dictionary.csv").decode())))[1:])
+    assert list(meanings) == found.data.splitlines()[0].split(",")
+
+    table = Parquet(Path(archive.extract("study/data.parquet", tmp_path)), "data.parquet", Limits())
+    rows = list(csv.DictReader(io.StringIO(found.data)))
+    types = {column.name: column.type for column in table.columns()}
+    assert list(types) == list(rows[0])
+    assert {"VARCHAR", "DOUBLE"} <= set(types.values())
+    typed = list(table.rows(list(types)))
+    assert len(typed) == len(rows) > 0
+    read = {"VARCHAR": str, "DOUBLE": float, "BOOLEAN": "1".__eq__}
+    assert typed == [{name: read[types[name]](cell) if cell else None for name, cell in row.items()} for row in rows]
 
 
 def test_runs_are_begun_in_their_order_a_few_at_a_time_and_once(study, alice, woken_runs):
@@ -79,8 +90,14 @@ def test_runs_are_begun_in_their_order_a_few_at_a_time_and_once(study, alice, wo
     assert {one.condition.number for one in made.planned_runs.order_by("number")[:8]} == set(range(1, 9))
 
 
-def test_what_nothing_may_be_spent_on_pauses_with_the_reason_and_goes_on(study, alice):
+def test_what_nothing_may_be_spent_on_pauses_with_the_reason_and_goes_on_and_is_nothing_to_others(
+    study, alice, charlie
+):
     made = study()
+    assert not Study.objects.visible_to(charlie).exists()
+    for verb in (services.start, services.pause, services.stop, results.look):
+        with pytest.raises(Forbidden):
+            verb(made, by=charlie)
     services.revise(made, by=alice, cost_limit=0)
     services.start(made, by=alice)
     made.refresh_from_db()
@@ -108,7 +125,10 @@ def test_a_stopped_study_begins_nothing_more_and_its_runs_are_missing_with_their
     assert models["bounds"] == {"low": -1, "high": 1}
 
 
-def test_a_locked_plan_is_amended_visibly_and_what_it_adds_is_exploratory(played, alice):
+def test_a_locked_plan_is_amended_visibly_and_what_it_adds_is_exploratory(study, alice, drive):
+    played = study(repeats=1)
+    services.start(played, by=alice)
+    drive()
     locked = played.locked
     with pytest.raises(Conflict):
         services.revise(played, by=alice, plan=designs.plan(alpha=0.1))
@@ -116,19 +136,17 @@ def test_a_locked_plan_is_amended_visibly_and_what_it_adds_is_exploratory(played
         locked.save()
     with pytest.raises(Invalid):
         services.amend(played, by=alice, plan=designs.plan(), reason=" ")
-    added = {"name": "sooner", "outcome": "sooner", "first": {"model": "long"}, "second": {"model": "short"}}
-    amended = services.amend(
-        played, by=alice, plan=designs.plan(contrasts=[*designs.plan()["contrasts"], added]), reason="Of interest."
-    )
+    plan = designs.plan(contrasts=[*designs.plan()["contrasts"], designs.SOONER])
+    amended = services.amend(played, by=alice, plan=plan, reason="Of interest.")
     found = results.look(played, by=alice)
 
-    assert (amended.number, amended.runs_seen, played.plans.count()) == (2, 16, 2)
+    assert (amended.number, amended.runs_seen, played.plans.count()) == (2, 8, 2)
     assert amended.digest != locked.digest
     planned = {one["contrast"]: one["is_planned"] for one in found.results["results"]}
     assert planned == {
         "tokens of models": True,
         "refusals of models": True,
-        "sooner": False,
+        "models in time": False,
         "refusals of contexts": False,
     }
 
@@ -202,7 +220,7 @@ def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice,
     assert field in refused.value.errors
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("workflow", "config", "seats"),
     [
         ("arena", {"prompt": "Talk.", "max_turns": 3, "judge": False, "filter": False}, ("A", "B")),
@@ -213,17 +231,15 @@ def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice,
 def test_a_factor_varies_the_script_of_any_workflow_that_listens(provider, alice, workflow, config, seats):
     slug = add_model("sim/cooperative:first=0").slug
     lines = [{"text": "Be brief, {name}.", "when": "refused"}]
+    levels = [{"name": "none", "value": []}, {"name": "brief", "value": lines}]
+    named = [{"name": "Ines", "texts": {"name": "Ines"}}]
     design = {
         "workflow": workflow,
         "config": config,
         "cast": {seat: {"model": slug} for seat in seats},
         "factors": [
-            {
-                "name": "script",
-                "varies": "config.script",
-                "levels": [{"name": "none", "value": []}, {"name": "brief", "value": lines}],
-            },
-            {"name": "prompt", "is_prompt": True, "levels": [{"name": "Ines", "texts": {"name": "Ines"}}]},
+            {"name": "script", "varies": "config.script", "levels": levels},
+            {"name": "prompt", "is_prompt": True, "levels": named},
         ],
     }
     conditions = checked_design(design, owner=alice).conditions
@@ -245,37 +261,3 @@ def test_a_plan_names_what_the_design_has(provider, alice):
         with pytest.raises(Invalid):
             services.create(owner=alice, title="Refused", design=designs.design(), plan=plan)
     assert not Study.objects.exists()
-
-
-def test_others_see_nothing_of_it_and_change_nothing(study, alice, charlie):
-    made = study()
-
-    assert not Study.objects.visible_to(charlie).exists()
-    for verb in (services.start, services.pause, services.stop, results.look):
-        with pytest.raises(Forbidden):
-            verb(made, by=charlie)
-
-
-def test_the_folder_holds_what_was_seen(played, alice):
-    found = results.look(played, by=alice)
-    archive = zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(found))))
-
-    assert archive.read("study/data.csv").decode() == found.data
-    assert "study/leaderboard/ratings/studies/analysis.py" in archive.namelist()
-    meanings = dict(list(csv.reader(io.StringIO(archive.read("study/dictionary.csv").decode())))[1:])
-    assert list(meanings) == found.data.splitlines()[0].split(",")
-
-
-def test_the_folder_has_the_same_rows_as_parquet_with_types(played, alice, tmp_path):
-    found = results.look(played, by=alice)
-    archive = zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(found))))
-    table = Parquet(Path(archive.extract("study/data.parquet", tmp_path)), "data.parquet", Limits())
-
-    rows = list(csv.DictReader(io.StringIO(found.data)))
-    types = {column.name: column.type for column in table.columns()}
-    assert list(types) == list(rows[0])
-    assert {"VARCHAR", "DOUBLE"} <= set(types.values())
-    typed = list(table.rows(list(types)))
-    assert len(typed) == len(rows) > 0
-    read = {"VARCHAR": str, "DOUBLE": float, "BOOLEAN": "1".__eq__}
-    assert typed == [{name: read[types[name]](cell) if cell else None for name, cell in row.items()} for row in rows]
