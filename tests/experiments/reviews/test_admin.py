@@ -134,6 +134,10 @@ def test_actions_on_many_runs_are_those_of_the_verbs(browser, alice):
     actions = set(AuditEntry.objects.values_list("action", flat=True))
     assert {"voided", "restored", "published"} <= actions
 
+    Run.objects.filter(pk=first.run.pk).update(state=Run.State.RUNNING, ended=None)
+    act(browser, "stop_chosen", first.run, second.run)
+    assert Run.objects.get(state=Run.State.STOPPING) == first.run
+
     first.reply("A", 2, "I'm sorry, but I can't help with that.")
     act(browser, "scan_chosen", first.run)
     assert Message.objects.get(turn=2).flags == ["refusal"]
