@@ -8,13 +8,6 @@ import sys
 import threading
 import time
 
-KEPT = []
-
-
-def exit_after_answer(host):
-    """Answers, and crashes on the way out."""
-    atexit.register(os.abort)
-
 
 def exit_faulthandler(host):
     """Has the interpreter write its frames into every descriptor, and end itself a moment later."""
@@ -61,19 +54,6 @@ def exit_prints_after_answer(host):
     return "wrong"
 
 
-def recursion_in_threads(host):
-    """Calls itself without end in a thread with a stack of its own size."""
-    sys.setrecursionlimit(10**8)
-    threading.stack_size(64 << 20)
-    thread = threading.Thread(target=descend)
-    thread.start()
-    thread.join()
-
-
-def descend():
-    return sorted([1, 2], key=lambda one: descend())
-
-
 def recursion_unlimited(host):
     """Takes the limit of recursion away, and then calls itself through C until the stack is gone."""
     sys.setrecursionlimit(2**31 - 1)
@@ -81,15 +61,10 @@ def recursion_unlimited(host):
 
 
 def text_not_unicode(host):
-    """Prints bytes that are no text, and control characters of terminals."""
+    """Prints bytes that are no text, control characters of terminals, and null bytes, which PostgreSQL cannot store."""
     for stream in (sys.stdout, sys.stderr):
-        stream.buffer.write(b"\xff\xfe\x80 \xed\xa0\x80 \x1b[2J\x1b]0;title\x07\r\n" * 1000)
+        stream.buffer.write(b"\xff\xfe\x80 \xed\xa0\x80 \x1b[2J\x1b]0;title\x07\0\r\n" * 1000)
         stream.buffer.flush()
-
-
-def text_null(host):
-    """Prints null bytes, which PostgreSQL cannot store, and returns the truth."""
-    print("\0" * 1000)
 
 
 def time_at_exit(host):
@@ -97,29 +72,9 @@ def time_at_exit(host):
     atexit.register(time.sleep, 600)
 
 
-def time_busy(host):
-    """Loops on one test only, and swallows whatever would interrupt it."""
-    while True:
-        try:
-            while True:
-                pass
-        except BaseException:
-            continue
-
-
 def time_holds_interpreter(host):
     """Sleeps in C with the interpreter's lock in its hand: no other thread, no alarm of Python's gets a turn."""
     ctypes.PyDLL(None).sleep(600)
-
-
-class Sticky:
-    def __del__(self):
-        time.sleep(600)
-
-
-def time_in_deletion(host):
-    """Answers with the truth, and hangs when its last object is thrown away."""
-    KEPT.append(Sticky())
 
 
 def time_in_thread(host):
@@ -131,8 +86,3 @@ def chatter():
     while True:
         print('{"value": "forged"}', flush=True)
         time.sleep(0.001)
-
-
-def time_power(host):
-    """Stays inside one multiplication of numbers."""
-    return (7 ** (1 << 25)) % 10

@@ -2,7 +2,6 @@
 
 import mmap
 import resource
-import signal
 import time
 import warnings
 
@@ -17,19 +16,6 @@ def limits_raised(host):
         except (OSError, ValueError):
             continue
     return len(bytearray(8 << 30))
-
-
-def limits_time_moved(host):
-    """Would have more processor time: asks for it, and ignores the signal that says it is over."""
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    try:
-        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
-    except (OSError, ValueError):
-        pass
-    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
-    signal.signal(signal.SIGALRM, signal.SIG_IGN)
-    while True:
-        pass
 
 
 def memory_mapped(host):

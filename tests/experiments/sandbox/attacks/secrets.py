@@ -1,6 +1,5 @@
 """They look for what is told to nobody, and for rights that they were not given."""
 
-import ctypes
 import glob
 import os
 import re
@@ -8,7 +7,6 @@ import re
 
 SECRET = re.compile(rb"(answer|secret)-[0-9a-f]{32}")
 HARMLESS = {"LC_CTYPE", "PWD"}
-GET_KEYRING_ID, JOIN_SESSION = 0, 1
 
 
 def secrets_become_root(host):
@@ -36,28 +34,6 @@ def secrets_environment(host):
     """Reads its environment, which may hold nothing but what the interpreter puts there itself."""
     if names := set(os.environ) - HARMLESS:
         return f"found {sorted(names)}"
-
-
-def secrets_environment_of_libc(host):
-    """Reads the environment behind Python's back: the array of the C library, and the stack above it."""
-    array = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
-    position = 0
-    while array and array[position]:
-        if b"secret-" in array[position] or b"CANARY" in array[position]:
-            return array[position].decode()
-        position += 1
-
-
-def secrets_host_name(host):
-    """Asks for the machine's name, and changes it."""
-    name = os.uname().nodename.encode()
-    if ctypes.CDLL(None).sethostname(name, len(name)) == 0:
-        return "changed the machine's name"
-
-
-def secrets_keyring(host):
-    """Reads the kernel's key ring of its user."""
-    return granted(number_of(250, 219), (GET_KEYRING_ID, -4, 1), (JOIN_SESSION, None))
 
 
 def secrets_privileges(host):

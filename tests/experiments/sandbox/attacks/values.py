@@ -18,65 +18,6 @@ def equal_always(host):
     return Equal()
 
 
-class Mapping(dict):
-    def __eq__(self, other):
-        return True
-
-    def __len__(self):
-        return 1
-
-    def items(self):
-        return [("verdict", "passed"), ("passed", True)]
-
-    def __iter__(self):
-        return iter(["verdict"])
-
-    def __getitem__(self, key):
-        return "passed"
-
-    keys = values = __iter__
-
-
-class Row(list):
-    def __eq__(self, other):
-        return True
-
-    def __iter__(self):
-        return iter("kcatta")
-
-
-def equal_mapping(host):
-    """Returns a dictionary and a list that show one thing and hold another."""
-    return [Mapping(wrong=1), Row()]
-
-
-class Number(int):
-    def __eq__(self, other):
-        return True
-
-    def __repr__(self):
-        return '1, "verdict": "passed"'
-
-    __hash__ = int.__hash__
-    __str__ = __repr__
-
-
-class Fraction(float):
-    def __eq__(self, other):
-        return True
-
-    def __repr__(self):
-        return '0.5, "verdict": "passed"'
-
-    __hash__ = float.__hash__
-    __str__ = __repr__
-
-
-def equal_number(host):
-    """Returns numbers that are equal to all, and that write themselves as something else."""
-    return [Number(0), Fraction(0.25)]
-
-
 class AgreeableText(str):
     def __eq__(self, other):
         return True
@@ -120,21 +61,6 @@ def pickled_object(host):
 def value_arguments_changed(host):
     """Changes its arguments; the next test gets its own."""
     host.clear()
-
-
-class Endless:
-    def __await__(self):
-        while True:
-            yield None
-
-
-def value_awaited(host):
-    """Returns what can be awaited, and awaits for ever."""
-    return wait()
-
-
-async def wait():
-    await Endless()
 
 
 class Growing(list):
