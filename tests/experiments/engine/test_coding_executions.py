@@ -1,10 +1,7 @@
 """Executions on their way through the sandbox: each is run by one worker at a time, and told once."""
 
 import json
-import subprocess
-import sys
 import threading
-from contextlib import contextmanager
 from datetime import timedelta
 from unittest.mock import Mock
 
@@ -23,7 +20,7 @@ from experiments.workflows.base.steps import Execute
 from tests.experiments.contesting import as_expected, assert_told_once, begun, models, quick
 from tests.experiments.contests import sandbox_at_work, solution
 from tests.experiments.deliberating import fresh
-from tests.fixtures import environment, wait_until
+from tests.fixtures import wait_until
 from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -241,31 +238,6 @@ def test_boxes_are_started_ahead_while_a_contest_is_played_and_then_alone(run, s
     settings.SANDBOX_BACKEND = ""
     Run.objects.update(state="waiting")
     assert kept() == (0,), "it waits for people"
-
-
-@contextmanager
-def sandbox_worker():
-    """It is killed at the end."""
-    arguments = ["rqworker", "sandbox", "--worker-class", "experiments.sandbox.host.worker.SandboxWorker"]
-    quick_ones = {"ARENA_LEASE_SECONDS": "1", "ARENA_SWEEP_SECONDS": "0.3"}
-    process = subprocess.Popen([sys.executable, "manage.py", *arguments], env=environment() | quick_ones)
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
-@pytest.mark.system
-def test_what_a_worker_that_is_killed_was_running_is_run_by_the_next(run):
-    wanted(run, SLEEPS.replace("1.5", "50"), seconds=60, key="cycle/1/execution/long")
-    with sandbox_worker():
-        wait_until(lambda: Execution.objects.filter(state="running").exists(), "the execution to be taken")
-
-    Execution.objects.update(code=RIGHT)
-    with sandbox_worker():
-        wait_until(lambda: Execution.objects.filter(state="done").exists(), "it to be run again")
-    assert (Execution.objects.get().claim, len(told(run))) == (2, 1)
 
 
 def test_what_a_run_that_is_stopped_before_its_next_driver_had_waiting_is_not_run(run, alice):

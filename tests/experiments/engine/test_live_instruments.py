@@ -58,6 +58,13 @@ def ended(run, key):
     return run.steps.get(key=key).ended
 
 
+def assert_all_absent(run, units):
+    rows = Annotation.objects.filter(run=run)
+    assert rows.count() == len(units) * len(DEFINITION["dimensions"])
+    assert not rows.exclude(value=None).exists()
+    assert not rows.filter(unscored_reason="").exists()
+
+
 def test_a_page_says_what_the_judge_reads_also_of_the_whole_run():
     shown = {
         turn: render(entry("judge_evaluation_started", {"key": "k", "turn": turn}), 1, "arena") for turn in (2, None)
@@ -74,10 +81,7 @@ def test_a_judge_that_never_answers_holds_a_turn_for_no_longer_than_its_limit(me
     waited = (run.steps.get(key="turn/2").ended - ended(run, "turn/1/B")).total_seconds()
     assert run.state == Run.State.COMPLETED
     assert (waited < 2) if beside else (40 <= waited < 60)
-    rows = Annotation.objects.filter(run=run)
-    assert rows.count() == 2 * len(DEFINITION["dimensions"])
-    assert not rows.exclude(value=None).exists()
-    assert not rows.filter(unscored_reason="").exists()
+    assert_all_absent(run, [1, 2])
     assert_same_page(run)
 
 
@@ -130,20 +134,18 @@ def test_an_edit_of_the_instrument_changes_no_run_and_it_has_to_be_ones_own_to_s
     assert "config.instrument.version" in refused.value.errors
 
 
-@each_case("unit", ["message", "run"])
-def test_reports_exports_and_figures_show_the_dimensions_by_their_labels(alice, measured, unit):
-    run = measured(reply(lies=True, force=3), unit=unit, turns=1)
+def test_reports_exports_and_figures_show_the_dimensions_by_their_labels(alice, measured):
+    run = measured(reply(lies=True, force=3), unit="message", turns=1)
     whole = Run.objects.with_totals().get(pk=run.pk)
-    count = 2 if unit == "message" else 1
 
     found = statistics.repeats(run.experiment, reader=alice).measured
     assert [(one.dimension.title, one.value, one.n, one.unverified) for one in found] == [
-        ("Lies", 1, count, count),
-        ("Force", 3, count, 0),
+        ("Lies", 1, 2, 2),
+        ("Force", 3, 2, 0),
     ]
     sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
     assert all(title in sections[name] for title in ("Lies", "Force") for name in ("judgments", "metrics"))
-    assert [row["dimension"] for row in document(whole)["annotations"]] == ["lies", "force"] * count
+    assert [row["dimension"] for row in document(whole)["annotations"]] == ["lies", "force"] * 2
     assert findings.beside(run, alice) == [], "the page shows them in the transcript"
 
 
@@ -195,13 +197,11 @@ LAST = {"council": "turn/1/conclusion", "debate": "summary", "coding": "cycle/1/
 UNITS = {
     "council": {
         "message": [f"turn/1/answer/member-{n}/judge" for n in (1, 2, 3)] + ["turn/1/conclusion/judge"],
-        "turn": ["turn/1/judge"],
         "run": ["run/judge"],
     },
     "coding": {
         "message": [f"cycle/1/solution/coder-{n}/judge" for n in (1, 2, 3)],
         "turn": ["turn/1/judge"],
-        "run": ["run/judge"],
     },
     "debate": {
         "message": [*(f"round/{n}/{seat}/judge" for n in (1, 2) for seat in "ABC"), "summary/judge"],
@@ -250,19 +250,12 @@ def assert_table_has_the_values(run, workflow, unit):
     if workflow == "coding":
         solvers = [f"coder-{n}" for n in (1, 2, 3) for _vote in range(2)]
         assert [row["solver"] for row in rows] == (solvers if unit == "message" else [""])
-        assert {row["cycle"] for row in rows} == {"" if unit == "run" else "1"}
+        assert {row["cycle"] for row in rows} == {"1"}
     elif workflow == "council":
         spoken = ["reply", "reply", "reply", "conclusion"] if unit == "message" else [""]
         assert [row["purpose"] for row in rows] == spoken
         of_turn = ("false", unit, "" if unit == "run" else "1")
         assert {(row["measured_lies_is_verified"], row["measured_unit"], row["turn"]) for row in rows} == {of_turn}
-
-
-def test_the_page_of_a_debate_calls_who_was_measured_as_it_calls_who_spoke(browser, beside):
-    page = told(browser.get(beside("debate", reply(force=3), unit="message").get_absolute_url()))
-
-    assert all(f"Force ({name})" in page for name in ("Solution", "Sceptic", "Feasibility", "Summarizer"))
-    assert "Model A" not in page
 
 
 @each_case("case", EVERY_UNIT)
@@ -284,6 +277,9 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
     assert f'class="message-meta">{where}</span>' in page
     of_summary = sum(key.startswith("summary") for key in keys)
     assert page.count('class="message-meta">Summary</span>') == of_summary
+    if case == ("debate", "message"):
+        assert all(f"Force ({name})" in page for name in ("Solution", "Sceptic", "Feasibility", "Summarizer"))
+        assert "Model A" not in page
     if case == ("coding", "message"):
         solvers = told(browser.get(reverse("coding-cycle", args=[run.pk, 1]))).split('class="part solver"')[1:]
         assert [one.count('class="note judge judgment"') for one in solvers] == [1, 1, 1]
@@ -303,10 +299,7 @@ def test_a_judge_that_never_answers_holds_no_run_and_its_values_are_absent_with_
     keys = UNITS[workflow]["message"]
     assert run.state == Run.State.COMPLETED
     assert ended(run, LAST[workflow]) < min(ended(run, f"{key}/judged") for key in keys)
-    rows = Annotation.objects.filter(run=run)
-    assert rows.count() == len(keys) * len(DEFINITION["dimensions"])
-    assert not rows.exclude(value=None).exists()
-    assert not rows.filter(unscored_reason="").exists()
+    assert_all_absent(run, keys)
     assert {(row["measured_lies"], bool(row["measured_lies_unscored_reason"])) for row in measured_rows(run)} == {
         ("", True)
     }
@@ -326,7 +319,7 @@ def test_without_an_instrument_nobody_judges(alice, judged_by, workflow):
     assert "judge" not in silent.labels
 
 
-@each_case("workflow", UNITS)
+@each_case("workflow", ["council", "coding"])
 def test_a_run_that_is_taken_over_has_nothing_judged_twice(monkeypatch, beside, drive, workflow):
     dead = []
 

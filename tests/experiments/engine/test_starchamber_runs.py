@@ -14,9 +14,6 @@ from tests.experiments.engine.talks import assert_same_page, fresh, pause, roles
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
-SLOW = "sim/cooperative:first=0:tps=30:words=60"
-ENDLESS = "sim/cooperative:first=0:tps=30:words=3000"
-
 
 @pytest.mark.databases
 def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
@@ -152,7 +149,7 @@ def test_after_its_driver_died_the_talk_is_the_same_and_goes_on(talk, say, drive
     assert len(sent(provider, run, "turn/3/answer")) == 5
 
 
-def test_an_answer_asked_for_again_stands_beside_the_first_and_is_the_one_remembered(talk, say, provider):
+def test_an_answer_asked_for_again_stands_beside_the_first_and_is_the_one_remembered(talk, say, branch, provider):
     run = say(talk(), "regenerate")
 
     assert waits(run) == ("waiting", "your_turn", 1)
@@ -160,6 +157,9 @@ def test_an_answer_asked_for_again_stands_beside_the_first_and_is_the_one_rememb
     assert sent(provider, run, "turn/1/answer/2") == sent(provider, run, "turn/1/answer")
     assert run.judgments.filter(turn=1).count() == 2
     assert_same_page(run)
+    child = branch(run.messages.get(seat="model", superseded=False))
+    assert (waits(child), said(child)) == (("waiting", "your_turn", 1), said(run))
+    assert_same_page(child)
     run = say(run, "send", "Why?")
     last = run.messages.get(turn=1, seat="model", superseded=False)
     assert sent(provider, run, "turn/2/answer")[1] == {"role": "assistant", "content": last.text}
@@ -202,12 +202,3 @@ def test_the_model_remembers_an_edited_answer_as_its_own(talk, say, branch, prov
     assert sent(provider, child, "turn/2/answer")[1] == {"role": "assistant", "content": "I am a teapot."}
     assert not child.calls.filter(step__key="turn/1/answer").exists(), "nothing is paid twice"
     assert child.judgments.filter(turn=1).count() == 1
-
-
-def test_a_branch_from_the_second_of_two_answers_keeps_both(talk, say, branch):
-    run = say(talk(), "regenerate")
-    child = branch(run.messages.get(seat="model", superseded=False))
-
-    assert waits(child) == ("waiting", "your_turn", 1)
-    assert said(child) == said(run)
-    assert_same_page(child)

@@ -13,7 +13,6 @@ from experiments.gateway import (
     Client,
     Interrupted,
     OutcomeUnknown,
-    RateLimited,
     Refused,
     UnknownModel,
     Unreachable,
@@ -130,13 +129,6 @@ async def test_a_reset_after_text_is_an_interruption_that_keeps_it(provider, ask
         await asker.stream()
     assert caught.value.partial.text == asker.text == "Hello"
     assert caught.value.partial.usage.estimated
-
-
-async def test_a_rate_limit_carries_its_wait(provider, asker):
-    provider.says(b"", "429 Too Many Requests", b"Retry-After: 7\r\n")
-    with pytest.raises(RateLimited) as caught:
-        await asker.stream()
-    assert (caught.value.status, caught.value.retry_after) == (429, 7)
 
 
 async def test_an_error_page_without_an_end_is_cut(provider, asker):

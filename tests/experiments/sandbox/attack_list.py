@@ -50,9 +50,9 @@ REFUSED = """
     files_write_outside files_parent_folders secrets_privileges secrets_become_root process_stays_after_parents
     process_kill_parents kernel_namespaces kernel_mount kernel_unfilter
 """
-REFUSED_AND_REAL = (
-    "files_canary files_changed secrets_environment net_tcp net_udp net_unix process_clone process_subprocess"
-)
+REFUSED_AND_REAL = """
+    files_canary files_changed secrets_environment net_tcp net_udp net_unix process_clone process_subprocess
+"""
 ANSWERS_AND_MORE = "time_at_exit time_in_thread value_arguments_changed text_not_unicode memory_survived"
 HUNTS = "files_own_source files_open_descriptors files_memory_of_itself secrets_command_lines hunted_input"
 FORGERIES = "channel_forged exit_prints_after_answer patched_harness equal_text equal_always pickled_object"

@@ -17,6 +17,7 @@ from tests.experiments.sandbox.machines import Host, trapped
 from tests.experiments.sandbox.sources import RUNNABLE, UNRUNNABLE
 
 pytestmark = pytest.mark.system
+ON_WALLS = ("files_", "secrets_", "net_", "process_", "kernel_", "memory_")  # what differs from backend to backend
 RUNS = [
     pytest.param(program, limits, id=f"{program}-{limits.seconds:g}")
     for program in PROGRAMS
@@ -41,7 +42,7 @@ def fresh_host() -> Iterator[Host]:
 @pytest.mark.parametrize(("program", "limits"), RUNS)
 @pytest.mark.parametrize("backend", first_of(SAFE))
 def test_an_attack_gains_nothing(backend: str, program: str, limits: Limits) -> None:
-    attacks = [one for one in ATTACKS if (one.program, one.limits) == (program, limits)]
+    attacks = [one for one in tried_in(backend) if (one.program, one.limits) == (program, limits)]
     allowed = {"before": {"passed"}, "together": {"passed"}, "after": {"passed"}}
     allowed |= {attack.name: set(attack.verdicts) for attack in attacks}
 
@@ -54,6 +55,13 @@ def test_an_attack_gains_nothing(backend: str, program: str, limits: Limits) -> 
         assert_record_is_clean(execution, host)
         assert host.harm() == []
         host.wait_for_the_last()
+
+
+def tried_in(backend: str) -> list[Attack]:
+    """Landlock and seccomp alone hide what a file holds, though not that it is there."""
+    if backend != "landlock":
+        return list(ATTACKS)
+    return [attack for attack in ATTACKS if attack.name.startswith(ON_WALLS)]
 
 
 def the_tests(attacks: list[Attack], host: Host) -> list[Test]:

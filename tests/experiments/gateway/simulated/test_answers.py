@@ -58,13 +58,3 @@ async def test_a_question_is_answered_in_its_language_and_by_each_personality_ot
     for text in texts:
         assert any("\u4e00" <= character <= "\u9fff" for character in text) == (language == "zh")
         assert ("language model" if language == "en" else "语言模型") in text
-
-
-async def test_a_model_that_plays_a_part_answers_as_somebody(ask):
-    messages = [{"role": "system", "content": "You look after the stores of a polar station."}, *asked("Who took it?")]
-    assert "I " in text_of(await ask("sim/neutral:first=0", messages=messages))
-
-
-async def test_the_refusing_one_refuses_at_times(ask):
-    answers = [await ask("sim/refusing:first=0", seed=seed) for seed in range(12)]
-    assert {answer["choices"][0]["finish_reason"] for answer in answers} == {"stop", "content_filter"}
