@@ -32,15 +32,22 @@ async def test_the_owner_opens_it_in_a_browser_or_with_a_token_alone(watch_run, 
         assert (message["type"], message["seq"]) == ("experiment_created", 1)
 
 
-async def test_a_stranger_is_refused_and_sent_nothing(watch_run, run, charlie, strangers_session, happens):
+async def test_a_stranger_is_refused_sent_nothing_and_takes_nothing_from_others(
+    watch_run, run, charlie, strangers_session, happens, no_watch
+):
+    viewer = await watch_run(run, "?after=1")
     token = await sync_to_async(create_token)(charlie)
     in_browser = await watch_run(run, origin=ORIGIN, cookie=strangers_session)
     by_token = await watch_run(run, authorization=f"Bearer {token}".encode())
     await happens("turn_started", turn=1)
 
-    for viewer in (in_browser, by_token):
-        assert not viewer.is_open
-        assert await viewer.hears_nothing()
+    for refused in (in_browser, by_token):
+        assert not refused.is_open
+        assert await refused.hears_nothing()
+        await refused.leave()
+    assert await viewer.events(1) == [2]
+    await happens("turn_completed", turn=1)
+    assert await viewer.events(1) == [3]
     assert not (await watch_run(UUID("00000000-0000-7000-8000-000000000000"))).is_open, "like one that is not there"
 
 
@@ -98,7 +105,12 @@ async def test_a_starting_point_that_is_no_number_is_refused(watch_run, run, aft
     assert viewer.is_open == (after == "")
 
 
-async def test_deactivated_people_and_expired_tokens_are_refused(watch_run, run, alice, alices_token, alices_session):
+async def test_deactivated_people_expired_tokens_and_whoever_lacks_a_second_factor_are_refused(
+    watch_run, run, alice, alices_token, alices_session, settings
+):
+    settings.REQUIRE_MFA = [alice.role]
+    assert not (await watch_run(run)).is_open
+    settings.REQUIRE_MFA = []
     await ApiToken.objects.aupdate(expiry=timezone.now() - timedelta(seconds=1))
     assert not (await watch_run(run, authorization=alices_token)).is_open
     await ApiToken.objects.aupdate(expiry=None)
