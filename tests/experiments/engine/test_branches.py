@@ -6,7 +6,6 @@ from accounts.errors import Forbidden, Invalid
 from experiments.models import Call, Event, Judgment, Message, Run, Step
 from experiments.runs.steering import branching, steering
 from experiments.runs.timeline import from_rows, replayed
-from experiments.workflows.judging import services as judging
 
 
 @pytest.fixture
@@ -98,18 +97,3 @@ def test_a_live_run_can_be_branched_while_it_waits(arena, start, drive, alice, b
     assert (run.state, child.state) == ("waiting", "waiting")
     assert child.open_pauses[-1].key == "turn/1/B/prompt"
     assert child.steps.get(key="turn/1/A/prompt").data["text"] == "Be bold."
-
-
-@pytest.mark.databases
-def test_judging_again_keeps_the_first_scores(parent, alice, drive):
-    first = list(parent.judgments.values())
-    again = judging.judge_again(parent, by=alice, rubric="Only count the bids.")
-    drive()
-    again.refresh_from_db()
-
-    assert (again.state, again.experiment.workflow, again.parent) == ("completed", "judging", parent)
-    assert again.judgments.count() == parent.judgments.count() == 4
-    assert list(parent.judgments.values()) == first
-    assert "Only count the bids." in again.calls.first().request["messages"][0]["content"]
-    versions = {call.step.prompt_version for call in again.calls.select_related("step")}
-    assert versions.isdisjoint({call.step.prompt_version for call in parent.calls.select_related("step")})

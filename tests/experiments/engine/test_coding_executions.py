@@ -6,7 +6,7 @@ from datetime import timedelta
 from unittest.mock import Mock
 
 import pytest
-from django.db import OperationalError, connections
+from django.db import connections
 from django.utils import timezone
 
 from experiments.engine import executions
@@ -144,19 +144,6 @@ def test_the_next_execution_begins_before_the_one_that_has_ended_is_recorded(run
     work()
 
     assert (running, len(told(run))) == ([2, 1], 2)
-
-
-@pytest.mark.system
-def test_what_the_database_refuses_is_found_out_anew(run, monkeypatch):
-    wanted(run)
-    with monkeypatch.context() as patch:
-        patch.setattr(executions, "settle", Mock(side_effect=OperationalError("database is locked")))
-        with pytest.raises(OperationalError):
-            work()
-    assert (Execution.objects.get().state, told(run)) == ("running", [])
-    expire(Execution.objects.get())
-    work()
-    assert (Execution.objects.get().state, len(told(run))) == ("done", 1)
 
 
 @pytest.mark.system

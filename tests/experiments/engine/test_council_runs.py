@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from datetime import timedelta
 
 import pytest
 
@@ -20,7 +19,6 @@ from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
 DOWN = "sim/neutral:first=0:fail=401"
-A_MONTH = timedelta(days=30)
 ONCE = "sim/neutral:first=0:words=30:fail=401:times=1"  # each request fails the first time that it is made
 
 
@@ -133,17 +131,6 @@ def test_without_chair_and_ranking_the_run_fails_and_can_be_resumed(convene, ali
 
 def questions(run):
     return [m.text for m in run.messages.filter(seat="person").order_by("seq")]
-
-
-@pytest.mark.databases
-def test_a_question_may_follow_weeks_later(convene, alice, drive):
-    run = convene(limits={"seconds": 60})
-    Run.objects.filter(pk=run.pk).update(started=run.started - A_MONTH, ended=run.ended - A_MONTH)
-    steering.ask_further(fresh(run), by=alice, text="And at sunset?")
-    drive()
-
-    assert fresh(run).state == "completed", "weeks of rest are no play"
-    assert fresh(run).waited_seconds >= A_MONTH.total_seconds()
 
 
 @pytest.mark.parametrize("is_done", [False, True], ids=["while it works", "once it is done"])

@@ -49,17 +49,6 @@ def work(base_url, model="sim/cooperative:tps=20:first=0:words=2000", **shown):
     return PendingCall(uuid4(), uuid4(), Endpoint(base_url, "", True, model), request, **shown)
 
 
-def test_a_call_stopped_before_it_has_begun_is_reported(executor, simulated):
-    for _ in range(20):
-        asked = work(simulated.base_url)
-        executor.submit(asked)
-        executor.stop(asked.call_id)
-
-        result = executor.results.get(timeout=60)
-
-        assert (result.call_id, result.is_stopped) == (asked.call_id, True)
-
-
 @pytest.mark.system
 def test_a_call_stopped_at_any_moment_is_reported_once(executor, simulated):
     for seconds in (0.0, 0.001, 0.005, 0.02, 0.1, 0.3):

@@ -18,7 +18,7 @@ from experiments.runs.reports.csv_export import table
 from experiments.runs.reports.document import document
 from experiments.runs.reports.narrative import narrate
 from experiments.runs.statistics import rows as statistics
-from experiments.runs.timeline import arranged, entry, from_rows, render, replayed
+from experiments.runs.timeline import arranged, from_rows, replayed
 from experiments.workflows import surface_of
 from tests.cases import each_case
 from tests.experiments import contesting, contests
@@ -63,15 +63,6 @@ def assert_all_absent(run, units):
     assert rows.count() == len(units) * len(DEFINITION["dimensions"])
     assert not rows.exclude(value=None).exists()
     assert not rows.filter(unscored_reason="").exists()
-
-
-def test_a_page_says_what_the_judge_reads_also_of_the_whole_run():
-    shown = {
-        turn: render(entry("judge_evaluation_started", {"key": "k", "turn": turn}), 1, "arena") for turn in (2, None)
-    }
-    assert "Turn 2: the judge is reading" in shown[2]
-    assert "Whole run: the judge is reading" in shown[None]
-    assert not any("None" in html for html in shown.values())
 
 
 @each_case("beside", [True, False])

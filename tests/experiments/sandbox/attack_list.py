@@ -53,10 +53,10 @@ REFUSED = """
 REFUSED_AND_REAL = """
     files_canary files_changed secrets_environment net_tcp net_udp net_unix process_clone process_subprocess
 """
-ANSWERS_AND_MORE = "time_at_exit time_in_thread value_arguments_changed text_not_unicode memory_survived"
+ANSWERS_AND_MORE = "time_at_exit time_in_thread text_not_unicode memory_survived"
 HUNTS = "files_own_source files_open_descriptors files_memory_of_itself secrets_command_lines hunted_input"
-FORGERIES = "channel_forged exit_prints_after_answer patched_harness equal_text equal_always pickled_object"
-ENDS = "exit_interrupted exit_own_exception files_core_dump channel_closed"
+FORGERIES = "channel_forged exit_prints_after_answer patched_harness"
+ENDS = "exit_interrupted files_core_dump channel_closed"
 HANGS = """
     time_holds_interpreter output_slow process_stays process_stop_itself process_ignores_signals channel_half
 """
@@ -66,17 +66,13 @@ ATTACKS = (
     *attacks("passed", REFUSED, shares_its_box=True),
     *attacks("passed", REFUSED_AND_REAL, shares_its_box=True, works_unboxed=True),
     *attacks("passed", ANSWERS_AND_MORE),
-    *attacks("passed error", "kernel_old_calls kernel_x32_calls process_exec process_kill_all"),
-    *attacks("passed error", "channel_read_from patched_exit"),
+    *attacks("passed error", "kernel_old_calls kernel_x32_calls process_exec process_kill_all patched_exit"),
     # The answer is not there to be found, and nothing else is taken for it.
     *attacks("failed error", HUNTS, is_cheat=True),
     *attacks("failed error", FORGERIES, is_cheat=True),
     *attacks("failed error output_limit", "channel_flooded", is_cheat=True),
-    *attacks("passed failed error", "channel_garbage"),
     *attacks("error", "exit_faulthandler", is_cheat=True),
     *attacks("error", ENDS),
-    *attacks("error output_limit", "exit_long_error"),
-    *attacks("failed error", "value_growing"),
     # What it may use up.
     *attacks("memory", "value_many_numbers limits_raised"),
     *attacks("memory error", "recursion_unlimited"),

@@ -1,23 +1,6 @@
 """Programs whose text itself is the attack: on the parser, on the compiler, on whoever reads or stores it."""
 
 HONEST = "def solve(word):\n    return word[::-1]\n"
-AGREEABLE = """
-class Agreeable:
-    __class__ = str
-
-    def __call__(self, word):
-        return self
-
-    def __getattr__(self, name):
-        return self if not name.startswith("__") else object.__getattribute__(self, name)
-
-    def __eq__(self, other):
-        return True
-
-    __hash__ = None
-
-solve = Agreeable()
-"""
 
 UNRUNNABLE = {
     "nothing to call": "import sys\nANSWER = 1\n",
@@ -29,7 +12,6 @@ UNRUNNABLE = {
     "future unknown": "from __future__ import braces\n" + HONEST,
     "ends at import": 'import os\nprint("ALL PASSED", flush=True)\nos._exit(0)\n' + HONEST,
     "never ends at import": "while True:\n    pass\n" + HONEST,
-    "agreeable entry": AGREEABLE,
 }
 """None of their tests passes."""
 

@@ -35,12 +35,6 @@ async def test_the_text_follows_from_model_seed_and_prompt_and_from_no_option_of
     assert text != text_of(await ask(seed=8))
 
 
-async def test_words_sets_the_length_exactly(ask):
-    for words in (1, 60, 2000):
-        for changes in ({}, {"messages": asked(QUESTIONS["en"])}):
-            assert len(text_of(await ask(f"sim/practical:first=0:words={words}", **changes)).split()) == words
-
-
 @each_case("personality", PERSONALITIES)
 async def test_a_conversation_speaks_of_its_scenario_takes_up_what_was_said_and_does_not_repeat(talk, personality):
     said = await talk(personality, 6, "You negotiate over a graphics card and three memory modules.")

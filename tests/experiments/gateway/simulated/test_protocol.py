@@ -17,29 +17,6 @@ def deltas(chunks, name):
     return [piece for piece in pieces if piece]
 
 
-async def test_every_piece_of_a_stream_is_one_token_and_one_finish_reason_ends_it(stream):
-    chunks = await stream("sim/cooperative:first=0:words=50")
-    pieces = deltas(chunks, "content")
-    assert len(pieces) == 50
-    assert all(len(piece.split()) == 1 for piece in pieces)
-    reasons = [chunk["choices"][0]["finish_reason"] for chunk in chunks]
-    assert reasons == [None] * (len(reasons) - 1) + ["stop"]
-
-
-async def test_reasoning_comes_before_the_content_or_in_tags_or_not_at_all(ask, stream):
-    chunks = await stream("sim/deceptive:first=0")
-    kinds = [key for chunk in chunks for key, value in chunk["choices"][0]["delta"].items() if value and key != "role"]
-    assert kinds == sorted(kinds, reverse=True)
-    assert deltas(chunks, "reasoning")
-
-    tagged = (await ask("sim/neutral:first=0:think=tags"))["choices"][0]["message"]
-    silent = (await ask("sim/deceptive:first=0:think=none"))["choices"][0]["message"]
-    assert tagged["content"].startswith("<think>\n")
-    assert "\n</think>\n\n" in tagged["content"]
-    assert not tagged["reasoning"]
-    assert not silent["reasoning"]
-
-
 async def test_usage_counts_the_tokens_that_were_sent_and_comes_where_it_is_asked_for(ask, stream):
     chunks = await stream("sim/deceptive:first=0", stream_options={"include_usage": True})
     usage = chunks[-1]["usage"]

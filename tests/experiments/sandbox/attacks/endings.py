@@ -26,27 +26,6 @@ def exit_interrupted(host):
     raise KeyboardInterrupt
 
 
-def exit_long_error(host):
-    """Raises with a text of 50 MB, of letters that no encoding knows."""
-    raise ValueError("\ud800\0\x1b[2J" * 5_000_000)
-
-
-class Unshowable(BaseException):
-    def __str__(self):
-        os._exit(0)
-
-    __repr__ = __str__
-
-    @property
-    def args(self):
-        os._exit(0)
-
-
-def exit_own_exception(host):
-    """Raises an exception of its own that cannot be shown: whoever prints it runs its code."""
-    raise Unshowable
-
-
 def exit_prints_after_answer(host):
     """Answers wrongly, and corrects itself when the interpreter ends: by a print, and past it."""
     atexit.register(print, '{"verdict": "passed", "value": "kcatta"}')

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import sys
-import threading
 import time
 
 CLAIMS = (
@@ -16,7 +15,6 @@ CLAIMS = (
     True,
     "passed",
 )
-NOISE = b"\xff\xfe\x00{]garbage\n" * 100
 NEXT_ANSWER = re.compile(rb"(answer-[0-9a-f]{32})|(owt)")
 
 
@@ -46,36 +44,10 @@ def channel_forged(host):
     os._exit(0)
 
 
-def channel_garbage(host):
-    """Writes noise to every open descriptor, and then answers with the truth."""
-    for number in range(256):
-        try:
-            os.set_blocking(number, False)
-        except OSError:
-            continue
-        write_to([number], NOISE)
-
-
 def channel_half(host):
     """Writes the beginning of a result to every descriptor, and leaves the reader waiting for its end."""
     write_to(range(3, 256), b'{"value": "')
     time.sleep(600)
-
-
-def channel_read_from(host):
-    """Reads from the descriptors that are for writing, and so takes away what the parent waits for."""
-    for number in range(64):
-        threading.Thread(target=drink, args=(number,), daemon=True).start()
-
-
-def drink(number):
-    try:
-        for name in (number, f"/proc/self/fd/{number}"):
-            source = os.open(name, os.O_RDONLY) if isinstance(name, str) else name
-            while os.read(source, 1 << 16):
-                pass
-    except OSError:
-        pass
 
 
 def hunted_input(host):

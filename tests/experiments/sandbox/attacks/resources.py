@@ -48,3 +48,8 @@ def output_warnings(host):
     warnings.simplefilter("always")
     for _ in range(1024):
         warnings.warn("x" * (1 << 20), stacklevel=1)
+
+
+def value_many_numbers(host):
+    """Returns a list of a hundred million numbers."""
+    return list(range(10**8))
