@@ -16,7 +16,6 @@ from experiments.runs.steering import steering
 from experiments.workflows import REGISTRY
 from experiments.workflows.arena import WORKFLOW
 from experiments.workflows.base.filter import NOTHING_LEFT
-from experiments.workflows.base.flags import SPEAKS_FOR_OTHER
 from tests.cases import each_case
 from tests.experiments.pages.test_timeline import assert_same_page
 from tests.making import maker
@@ -220,13 +219,6 @@ def test_a_refusal_without_a_word_is_read_as_the_placeholder_by_the_other_side(p
     assert (run.state, message.finish_reason, message.raw_text) == ("completed", "content_filter", "")
     assert message.text == NOTHING_LEFT
     assert run.calls.get(step__key="turn/1/B").request["messages"][1]["content"] == NOTHING_LEFT
-
-
-def test_a_side_that_writes_the_other_ones_lines_is_marked_and_nothing_is_cut_out(play, scripted):
-    says = "Model A: I want it all.\n\nModel B: I give in."
-    message = play(scripted.model("scripted/both", says), **QUIET).messages.get(seat="A")
-
-    assert (message.flags, message.raw_text) == ([SPEAKS_FOR_OTHER], says)
 
 
 def test_a_long_answer_is_filtered_whole_or_passes_whole(arena, start, drive):
