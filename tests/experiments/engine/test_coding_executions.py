@@ -131,22 +131,6 @@ def test_a_worker_that_stops_gives_back_what_it_had_not_ended(run):
 
 
 @pytest.mark.system
-def test_the_next_execution_begins_before_the_one_that_has_ended_is_recorded(run, settings, monkeypatch):
-    settings.SANDBOX_AT_ONCE, settle, running = 1, executions.settle, []
-
-    def noting(execution, found):
-        running.append(Execution.objects.filter(state="running").count())
-        return settle(execution, found)
-
-    monkeypatch.setattr(executions, "settle", noting)
-    for number in (1, 2):
-        wanted(run, key=f"cycle/1/execution/{number}")
-    work()
-
-    assert (running, len(told(run))) == ([2, 1], 2)
-
-
-@pytest.mark.system
 def test_what_was_broken_off_and_taken_anew_is_not_settled_by_the_old_box(run, settings):
     """The run ended and was resumed at once, while the first box was still at it: both have the first claim."""
     settings.LEASE_SECONDS = 1

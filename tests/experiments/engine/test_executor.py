@@ -132,19 +132,15 @@ def heard(executor, viewers, base_url, model):
 
 
 @pytest.mark.system
-def test_a_thousand_chunks_of_one_character_reach_the_viewers_in_a_few_pieces(executor, viewers, scripted):
+def test_every_character_reaches_the_viewers_at_its_place_and_a_thousand_of_them_in_a_few_pieces(
+    executor, viewers, scripted
+):
     letters = [chr(97 + n % 26) for n in range(1_000)]
-    text, seconds = heard(executor, viewers, scripted.base_url, scripted.model("scripted/letters", letters))
+    for says in (["All of it, at once. " * 30_000], ["🎈🎈", "漢", "👩‍👩‍👧", "end"], letters):
+        viewers.pieces.clear()
+        viewers.posts = 0
+        text, seconds = heard(executor, viewers, scripted.base_url, scripted.model("scripted/one", says))
+        assert text == "".join(says)
 
-    assert text == "".join(letters)
     assert len(viewers.pieces) <= seconds / module.FLUSH_SECONDS + 2
     assert viewers.posts <= seconds / module.FLUSH_SECONDS + 5
-
-
-@pytest.mark.system
-def test_every_character_reaches_the_viewers_at_its_place(executor, viewers, scripted):
-    for says in (["All of it, at once. " * 30_000], ["🎈🎈", "漢", "👩‍👩‍👧", "end"]):
-        viewers.pieces.clear()
-        text, _seconds = heard(executor, viewers, scripted.base_url, scripted.model("scripted/one", says))
-
-        assert text == "".join(says)

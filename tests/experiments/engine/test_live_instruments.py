@@ -298,7 +298,14 @@ def test_a_judge_that_never_answers_holds_no_run_and_its_values_are_absent_with_
 
 
 @each_case("workflow", UNITS)
-def test_without_an_instrument_nobody_judges(alice, judged_by, workflow):
+def test_a_judge_is_offered_and_off_and_without_an_instrument_nobody_judges(alice, browser, judged_by, workflow):
+    page = told(browser.get(reverse(workflow)))
+    assert "Judge by instrument" in page
+    [box] = re.findall(r'<input[^>]*name="judge"[^>]*>', page)
+    assert "checked" not in box
+    answered = browser.post(reverse(workflow), {"judge": "on", "question": "Why?", "prompt": "Why?"})
+    assert answered.status_code == 422
+
     experiment = judged_by(workflow, reply(), unit="message")
     plain = {**experiment.config, "judge": False, "instrument": None}
 
@@ -346,14 +353,3 @@ def test_pairs_need_messages_in_order_and_are_not_offered_elsewhere(alice, brows
     with pytest.raises(Invalid) as refused:
         beside(workflow, reply(), unit="pair")
     assert list(refused.value.errors) == ["config.instrument.definition"]
-
-
-@each_case("workflow", UNITS)
-def test_the_set_up_page_offers_a_judge_that_is_off_and_says_what_it_lacks(browser, workflow):
-    page = told(browser.get(reverse(workflow)))
-    assert "Judge by instrument" in page
-    [box] = re.findall(r'<input[^>]*name="judge"[^>]*>', page)
-    assert "checked" not in box
-
-    answered = browser.post(reverse(workflow), {"judge": "on", "question": "Why?", "prompt": "Why?"})
-    assert answered.status_code == 422

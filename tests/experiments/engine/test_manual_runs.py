@@ -171,20 +171,6 @@ def test_it_goes_on_by_itself_once_it_is_automatic_and_waits_once_it_is_manual(m
     assert waits(queued) == ("waiting", "turn_start", "A")
 
 
-def test_a_paused_run_begins_nothing_more_and_goes_on_when_resumed(arena, start, drive, alice):
-    run = start(arena(max_turns=2))
-    assert steering.pause(run, by=alice)
-    drive()
-    run.refresh_from_db()
-    assert (run.state, run.is_held, run.calls.count()) == ("waiting", True, 0)
-
-    assert actions.resume(run, by=alice)
-    drive()
-    run.refresh_from_db()
-    assert (run.state, run.is_held, run.messages.count()) == ("completed", False, 4)
-    assert run.events.filter(type="experiment_started").count() == 1
-
-
 def test_the_last_turn_can_be_moved_while_it_is_played(manual, say, alice):
     """What would be asked changes then; what was shown is what is sent, and is not told as rewritten."""
     run = manual(max_turns=1)

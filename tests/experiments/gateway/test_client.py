@@ -21,7 +21,7 @@ from experiments.gateway import (
 from experiments.gateway.client import LINGER_SECONDS
 from tests.cases import each_case
 
-from .conftest import STREAM_HEAD, Asker
+from .conftest import STREAM_HEAD
 
 USAGE = {"prompt_tokens": 3, "completion_tokens": 2}
 
@@ -161,24 +161,3 @@ async def test_closing_a_client_leaves_a_shared_transport_open(provider, full_st
     await Client(provider.url, "", transport).aclose()
     assert (await Client(provider.url, "", transport).complete(ChatRequest("m", ()))).text == "Hello there"
     await transport.aclose()
-
-
-@pytest.mark.system
-async def test_a_real_socket_is_read_as_it_comes_and_closed_when_the_generator_is(client_of, frame):
-    hung_up = asyncio.Event()
-
-    async def serve(reader, writer):
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(STREAM_HEAD + frame("Hello"))
-        await writer.drain()
-        while await reader.read(1000):
-            pass
-        hung_up.set()
-        writer.close()
-
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        asker = Asker(client_of(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"))
-        async with aclosing(asker.client.stream(asker.request())) as items:
-            assert await anext(items) == Chunk("Hello")
-        async with asyncio.timeout(60):
-            await hung_up.wait()
