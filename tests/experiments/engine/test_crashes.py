@@ -1,9 +1,7 @@
 """Whenever a worker dies, the run completes as if nothing had happened, and no recorded step is asked again."""
 
 import itertools
-import random
 import threading
-import time
 
 import pytest
 
@@ -24,7 +22,6 @@ from tests.experiments.engine.crashes import (
     expire_leases,
     one_of_each,
     record,
-    transcript,
     writes_of,
 )
 from tests.fixtures import Worker, wait_until
@@ -32,7 +29,6 @@ from tests.fixtures import Worker, wait_until
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
 TALK = {"a": "sim/cooperative:first=0:words=30", "b": "sim/deceptive:first=0:words=30", "max_turns": 2}
-KILLS = 20
 SCRIPT = [{"text": "You refused. Why?", "when": "refused"}, {"text": "And at sunset?"}]
 SAYS = {
     "arena": {
@@ -145,33 +141,6 @@ def test_a_crash_at_one_write_of_each_kind_changes_nothing(play, monkeypatch):
 @each_play
 def test_a_crash_at_any_write_changes_nothing(play, monkeypatch, fault):
     assert_nothing_changes(monkeypatch, play, lambda names: all_of_them(names, fault))
-
-
-@pytest.mark.exhaustive
-@pytest.mark.system
-def test_a_worker_killed_at_twenty_random_moments_loses_and_repeats_nothing(arena, start, drive, provider):
-    slow = {"a": "sim/cooperative:first=0.05:tps=150", "b": "sim/deceptive:first=0.05:tps=150", "max_turns": 12}
-    experiment = arena(**slow)
-    undisturbed = start(arena(**slow | {"a": "sim/cooperative:first=0:tps=0", "b": "sim/deceptive:first=0:tps=0"}))
-    drive()
-    run = start(experiment)
-    moments = random.Random(20)
-
-    for kills in range(KILLS):
-        wake(run.pk)
-        with Worker():
-            seen = run.events.count()
-            wait_until(lambda seen=seen: run.events.count() > seen, "the worker to take up the run")
-            time.sleep(moments.uniform(0, 0.5))
-        run.refresh_from_db()
-        assert run.state == Run.State.RUNNING, f"the run was over after {kills} kills: make it longer"
-    with Worker():
-        wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to end")
-
-    run.refresh_from_db()
-    assert run.state == Run.State.COMPLETED
-    assert transcript(run) == transcript(undisturbed)
-    assert_books_balance(run, provider)
 
 
 @pytest.mark.system

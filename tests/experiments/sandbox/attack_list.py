@@ -46,15 +46,15 @@ def attacks(verdicts: str, names: str, **facts: object) -> Iterator[Attack]:
 
 
 REFUSED = """
-    files_through_processes files_write_interpreter files_symlink_traps files_kernel_settings files_environ_of_all
-    files_write_outside files_parent_folders secrets_privileges secrets_become_root process_stays_after_parents
-    process_kill_parents kernel_namespaces kernel_mount kernel_unfilter
+    files_write_interpreter files_symlink_traps files_environ_of_all files_write_outside files_parent_folders
+    secrets_privileges secrets_become_root process_stays_after_parents process_kill_parents kernel_namespaces
+    kernel_unfilter
 """
 REFUSED_AND_REAL = """
     files_canary files_changed secrets_environment net_tcp net_udp net_unix process_clone process_subprocess
 """
-ANSWERS_AND_MORE = "time_at_exit time_in_thread text_not_unicode memory_survived"
-HUNTS = "files_own_source files_open_descriptors files_memory_of_itself secrets_command_lines hunted_input"
+ANSWERS_AND_MORE = "time_at_exit time_in_thread text_not_unicode"
+HUNTS = "files_own_source files_open_descriptors files_memory_of_itself hunted_input"
 FORGERIES = "channel_forged exit_prints_after_answer patched_harness"
 ENDS = "exit_interrupted files_core_dump channel_closed"
 HANGS = """
@@ -66,17 +66,15 @@ ATTACKS = (
     *attacks("passed", REFUSED, shares_its_box=True),
     *attacks("passed", REFUSED_AND_REAL, shares_its_box=True, works_unboxed=True),
     *attacks("passed", ANSWERS_AND_MORE),
-    *attacks("passed error", "kernel_old_calls kernel_x32_calls process_exec process_kill_all patched_exit"),
+    *attacks("passed error", "kernel_old_calls patched_exit"),
     # The answer is not there to be found, and nothing else is taken for it.
     *attacks("failed error", HUNTS, is_cheat=True),
     *attacks("failed error", FORGERIES, is_cheat=True),
     *attacks("failed error output_limit", "channel_flooded", is_cheat=True),
-    *attacks("error", "exit_faulthandler", is_cheat=True),
     *attacks("error", ENDS),
     # What it may use up.
-    *attacks("memory", "value_many_numbers limits_raised"),
+    *attacks("memory", "limits_raised"),
     *attacks("memory error", "recursion_unlimited"),
     *attacks("passed memory error", "memory_mapped"),
-    *attacks("output_limit", "output_warnings"),
     *attacks("timeout", HANGS, limits=HURRIED),
 )

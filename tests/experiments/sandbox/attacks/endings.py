@@ -1,24 +1,40 @@
-"""They end in another way than by an answer, never end, or print what no text is."""
+"""They end in another way than by an answer, never end, print what no text is, or take more than they may."""
 
 import atexit
 import ctypes
-import faulthandler
+import mmap
 import os
+import resource
 import sys
 import threading
 import time
 
+NAMES = [name for name in dir(resource) if name.startswith("RLIMIT_")]
 
-def exit_faulthandler(host):
-    """Has the interpreter write its frames into every descriptor, and end itself a moment later."""
-    for number in range(3, 256):
+
+def limits_raised(host):
+    """Raises the limits that were set for it, and then takes what they forbade."""
+    for name in NAMES:
         try:
-            faulthandler.enable(file=number)
-            faulthandler.dump_traceback(file=number)
-        except (OSError, ValueError, RuntimeError):
+            resource.setrlimit(getattr(resource, name), (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        except (OSError, ValueError):
             continue
-    faulthandler.dump_traceback_later(0.05, exit=True)
-    time.sleep(600)
+    return len(bytearray(8 << 30))
+
+
+def memory_mapped(host):
+    """Maps 8 GB and writes to each page of it."""
+    with mmap.mmap(-1, 8 << 30) as memory:
+        for page in range(0, 8 << 30, 4096):
+            memory[page] = 1
+    return "has 8 GB"
+
+
+def output_slow(host):
+    """Prints a letter now and then, for ever: who waits for silence waits long."""
+    while True:
+        print(".", end="", flush=True)
+        time.sleep(0.01)
 
 
 def exit_interrupted(host):

@@ -1,23 +1,16 @@
-"""They read, change and fill what is not theirs: files, folders, disks."""
+"""They read, change and fill what is not theirs, and look for rights that they were not given."""
 
 import json
 import os
 import re
 import resource
 import sys
-SETTINGS = (
-    "/proc/sys/kernel/core_pattern",
-    "/proc/sys/kernel/modprobe",
-    "/proc/sys/vm/overcommit_memory",
-    "/proc/self/oom_score_adj",
-    "/proc/1/oom_score_adj",
-    "/sys/kernel/uevent_helper",
-    "/sys/fs/cgroup/cgroup.procs",
-)
+
 ANSWER = re.compile(rb"answer-[0-9a-f]{32}")
 ANYTHING = re.compile(rb"(answer|secret)-[0-9a-f]{32}")
 PLACES = ["/tmp", "/box", "/dev/shm", "/run", "/var", "/home", "/root", "/opt", "/mnt", os.getcwd(), *sys.path]
 SKIPPED = {"/usr", "/lib", "/lib64", "/proc", "/sys", "/dev", "/nix", "/snap"}
+HARMLESS = {"LC_CTYPE", "PWD"}
 
 
 def read(path):
@@ -76,21 +69,6 @@ def files_environ_of_all(host):
             continue
         if "secret-" in text or "CANARY" in text:
             return text
-
-
-def files_kernel_settings(host):
-    """Changes settings of the kernel: which program is run when one crashes, and the like."""
-    for path in SETTINGS:
-        try:
-            with open(path, "r+") as setting:
-                value = setting.readline().strip() or "0"
-                if path.endswith("oom_score_adj"):
-                    value = str(int(value) - 1)
-                setting.seek(0)
-                setting.write(value)
-            return f"wrote {path}"
-        except (OSError, ValueError):
-            continue
 
 
 def files_memory_of_itself(host):
@@ -192,13 +170,6 @@ def names(folder):
         return []
 
 
-def files_through_processes(host):
-    """Goes around the walls through the magic links of its parents: cwd, root, exe and open files."""
-    numbers = ("self", "thread-self", "1", os.getppid(), host["pid"])
-    ways = ("root", "cwd", "root/proc/1/root", "cwd/../../../../../..")
-    return any_of(read, *(f"/proc/{number}/{way}{host['file']}" for number in numbers for way in ways))
-
-
 def files_write_interpreter(host):
     """Plants code in the interpreter that the next program will be run with."""
     places = [os.path.dirname(os.__file__), os.path.dirname(json.__file__), sys.prefix, sys.base_prefix]
@@ -223,3 +194,32 @@ def leave(place, host):
             return file.write("I was here")
     except OSError:
         return 0
+
+
+def secrets_become_root(host):
+    """Becomes root, or somebody else."""
+    numbers = {0, 1, 1000, 65533} - {os.getuid(), os.getgid()}
+    for become in (os.setuid, os.setgid, os.seteuid, os.setegid, lambda one: os.setresuid(one, one, one)):
+        if found := any_of(become, *numbers):
+            return found
+    return any_of(os.setgroups, [0])
+
+
+def secrets_environment(host):
+    """Reads its environment, which may hold nothing but what the interpreter puts there itself."""
+    if names := set(os.environ) - HARMLESS:
+        return f"found {sorted(names)}"
+
+
+def secrets_privileges(host):
+    """Looks at who it is: it should be nobody, without a capability and without a way to get one."""
+    if 0 in (os.getuid(), os.geteuid(), os.getgid(), os.getegid(), *os.getgroups()):
+        return "is root"
+    try:
+        with open("/proc/self/status") as status:
+            facts = dict(line.split(":", 1) for line in status)
+    except OSError:
+        return None
+    held = [name for name in ("CapInh", "CapPrm", "CapEff", "CapAmb") if int(facts[name], 16)]
+    if held or int(facts["NoNewPrivs"]) != 1:
+        return f"may do more than it should: {held}, {facts['NoNewPrivs']}"
