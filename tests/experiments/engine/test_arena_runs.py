@@ -10,7 +10,7 @@ from accounts.errors import Invalid
 from experiments.engine import leases, run_execution
 from experiments.models import Call, ModelPrice, Provider, ProviderModel, Run
 from experiments.runs import actions
-from tests.fixtures import ARENA, wait_until
+from tests.fixtures import ARENA
 from tests.making import maker
 
 BARE = {"judge": False, "filter": False}
@@ -153,31 +153,6 @@ def test_words_scores_and_events_stay_with_their_run(arena, start, drive, charli
         assert all(judgment.call.run_id == run.pk for judgment in run.judgments.all())
         assert list(run.events.values_list("seq", flat=True)) == list(range(1, run.events.count() + 1))
         assert foreign not in json.dumps(list(run.events.values_list("data", flat=True)))
-
-
-@pytest.mark.system
-@pytest.mark.django_db(transaction=True)
-def test_words_are_written_down_while_the_driver_is_busy_with_another_run(arena, start, drive, monkeypatch):
-    claim, kept = leases.claim, []
-
-    def words():
-        return sum(len(text) for text in talking.calls.values_list("text", flat=True))
-
-    def slow_claim(run_id, announce):
-        if talking.calls.exists():
-            for _ in range(2):
-                before = words()
-                wait_until(lambda: words() > before, "more words")  # noqa: B023 — called at once
-                kept.append(words())
-        return claim(run_id, announce)
-
-    monkeypatch.setattr(leases, "claim", slow_claim)
-    talking = start(arena(a="sim/cooperative:first=0:tps=40:words=400", max_turns=1))
-    other = start(arena(max_turns=1))
-    drive()
-
-    assert len(kept) >= 2
-    assert {Run.objects.get(pk=run.pk).state for run in (talking, other)} == {Run.State.COMPLETED}
 
 
 @pytest.mark.system

@@ -76,27 +76,27 @@ def test_a_judge_that_never_answers_holds_a_turn_for_no_longer_than_its_limit(me
     assert_same_page(run)
 
 
-@each_case("reasoning", [True, False])
-def test_reasoning_reaches_the_judge_exactly_when_the_instrument_says_so(measured, scripted, reasoning):
-    run = measured(reply(), unit="turn", sees={"reasoning": reasoning})
-
-    sent = [json.dumps(body) for body in scripted.asked("scripted/judge")[-2:]]
-    assert run.calls.filter(step__seat="judge").count() == 2
-    assert set(run.messages.values_list("reasoning", flat=True)) == {THOUGHT}
-    assert [THOUGHT in one for one in sent] == [reasoning] * 2
-    assert {call.model.slug for call in run.calls.filter(step__seat="judge")} == {"scripted/judge"}
-
-
 @each_case("unit", {"message": ["1", "2", "3", "4"], "pair": ["2", "4"], "turn": ["1", "2"], "run": ["0"]}.items())
-def test_each_unit_is_measured_once_and_a_branch_takes_what_was_found_along(measured, branch, scripted, unit):
+def test_each_unit_is_measured_once_and_a_branch_takes_what_was_found_along(alice, measured, branch, unit):
     name, places = unit
-    run = measured(lambda body: reply(lies=True, quote="share the panels", message=numbers(body)[-1]), unit=name)
+    sees = {"reasoning": name == "turn"}
+
+    def answer(body):
+        return reply(lies=True, quote="share the panels", message=numbers(body)[-1])
+
+    run = measured(answer, unit=name, sees=sees)
     rows = Annotation.objects.filter(run=run, dimension="lies").order_by("place")
 
     order = {seq: str(number) for number, seq in enumerate(run.messages.values_list("seq", flat=True), 1)}
     said = [order[row.place] if name in ("message", "pair") else str(row.place) for row in rows]
     assert said == places
     assert {(row.value, row.is_verified, row.made_in_id) for row in rows} == {(True, True, run.pk)}
+    assert findings.beside(run, alice) == [], "the page shows them in the transcript"
+    read = list(run.calls.filter(step__seat="judge").values_list("request", flat=True))
+    assert [THOUGHT in json.dumps(body) for body in read] == [sees["reasoning"]] * len(places)
+    whole = Run.objects.with_totals().get(pk=run.pk)
+    sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
+    assert all("Lies" in sections[name] for name in ("judgments", "metrics"))
     assert_same_page(run)
     child = branch(run.messages.get(turn=2, seat="A"))
     if name == "run":
@@ -123,21 +123,6 @@ def test_an_edit_of_the_instrument_changes_no_run_and_it_has_to_be_ones_own_to_s
     with pytest.raises(Invalid) as refused:
         actions.create(owner=bob, workflow="arena", config=config, cast=cast)
     assert "config.instrument.version" in refused.value.errors
-
-
-def test_reports_exports_and_figures_show_the_dimensions_by_their_labels(alice, measured):
-    run = measured(reply(lies=True, force=3), unit="message", turns=1)
-    whole = Run.objects.with_totals().get(pk=run.pk)
-
-    found = statistics.repeats(run.experiment, reader=alice).measured
-    assert [(one.dimension.title, one.value, one.n, one.unverified) for one in found] == [
-        ("Lies", 1, 2, 2),
-        ("Force", 3, 2, 0),
-    ]
-    sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
-    assert all(title in sections[name] for title in ("Lies", "Force") for name in ("judgments", "metrics"))
-    assert [row["dimension"] for row in document(whole)["annotations"]] == ["lies", "force"] * 2
-    assert findings.beside(run, alice) == [], "the page shows them in the transcript"
 
 
 def test_a_researcher_who_asks_on_does_not_wait_for_the_judge(alice, starchamber, start, drive, scripted):

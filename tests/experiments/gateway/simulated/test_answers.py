@@ -1,4 +1,10 @@
-"""What a simulated model says: deterministic, in its own voice, in the language and about the things of the prompt."""
+"""What a simulated model says: deterministic, in its own voice, in the language of the prompt, and by any schema."""
+
+from datetime import datetime
+from enum import Enum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from tests.cases import each_case
 from tests.making import maker
@@ -52,3 +58,33 @@ async def test_a_question_is_answered_in_its_language_and_by_each_personality_ot
     for text in texts:
         assert any("\u4e00" <= character <= "\u9fff" for character in text) == (language == "zh")
         assert ("language model" if language == "en" else "语言模型") in text
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Nested(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=3, max_length=12)
+    colour: Colour
+    kind: Literal["only"]
+    choice: Literal["x", "y"] | None
+    when: datetime
+    count: int = Field(gt=0, lt=3)
+    even: int = Field(ge=1, le=9, multiple_of=2)
+    ratio: float = Field(gt=0, lt=1)
+    tags: list[str] = Field(min_length=1, max_length=2)
+    pair: tuple[int, str]
+    by_name: dict[str, float]
+    either: int | str
+    child: "Nested | None" = None
+    flag: bool
+
+
+@each_case("seed", range(4))
+async def test_any_schema_of_pydantic_is_satisfied(ask, seed):
+    form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": Nested.model_json_schema()}}
+    Nested.model_validate_json(text_of(await ask(response_format=form, seed=seed)), strict=False)
