@@ -111,18 +111,14 @@ def test_who_may_do_what_with_the_labs_keys_and_with_somebody_elses(alice, bob, 
     for who in (alice, curator):
         with pytest.raises(Forbidden):
             add(who, provider, for_lab=True)
+    with pytest.raises(Forbidden, match="role"):
+        add(django_user_model.objects.create_user("reader", role="reviewer"), provider)
+    with pytest.raises(Invalid):
+        add(bob, Provider.objects.create(name="imported", base_url="http://imported.invalid/v1"))
     assert of_alice not in ProviderKey.objects.visible_to(admin)
 
     assert keyring.remove(of_alice, by=admin), "an administrator ends its use"
     assert recorded()[-1] == ("key_removed", "ada")
-
-
-def test_there_is_no_key_of_a_reviewer_or_for_a_provider_that_nobody_can_ask(alice, django_user_model, locked, add):
-    with pytest.raises(Forbidden, match="role"):
-        add(django_user_model.objects.create_user("reader", role="reviewer"), locked())
-    imported = Provider.objects.create(name="imported", base_url="http://imported.invalid/v1")
-    with pytest.raises(Invalid):
-        add(alice, imported)
 
 
 def test_the_key_that_a_provider_wants_is_accepted_and_another_refused(alice, locked, add):
