@@ -16,7 +16,6 @@ from experiments.runs.steering import steering
 from experiments.workflows import REGISTRY
 from experiments.workflows.arena import WORKFLOW
 from experiments.workflows.base.filter import NOTHING_LEFT
-from experiments.workflows.base.flags import SPEAKS_FOR_OTHER
 from tests.cases import each_case
 from tests.experiments.pages.test_timeline import assert_same_page
 from tests.making import maker
@@ -73,7 +72,7 @@ def test_what_may_have_cost_much_is_not_asked_again_and_what_was_turned_away_is(
     assert (run.state, len(attempts(run, "turn/1/B"))) == ("failed", times)
 
 
-@each_case("fail", ["429:retry_after=1", "500", "502", "503", "reset", "cut", "error_event", "reset:after=0"])
+@each_case("fail", ["429:retry_after=1", "503", "reset", "cut", "error_event"])
 def test_trouble_that_passes_is_waited_out_and_nobody_reads_of_it(play, fail):
     run = play(b=f"sim/competitive:first=0:fail={fail}:times=1", **QUIET)
 
@@ -96,11 +95,10 @@ def test_a_provider_is_not_asked_again_before_the_time_that_it_has_named(arena, 
     )
 
 
-@each_case(("fail", "kind"), [("401", "bad_key"), ("402", "out_of_credit"), ("404", "unknown_model")])
-def test_trouble_that_needs_a_person_fails_the_run_which_resumes_where_it_failed(play, resume, fail, kind):
-    run = play(b=f"sim/competitive:first=0:fail={fail}:times=1", **QUIET)
+def test_trouble_that_needs_a_person_fails_the_run_which_resumes_where_it_failed(play, resume):
+    run = play(b="sim/competitive:first=0:fail=402:times=1", **QUIET)
 
-    assert (run.state, run.stop_reason) == ("failed", kind)
+    assert (run.state, run.stop_reason) == ("failed", "out_of_credit")
     assert "Model B gave no answer in turn 1" in run.error
     assert run.events.get(type="experiment_error").data["message"] == run.error
     assert run.events.get(type="call_failed").data["message"]
@@ -221,13 +219,6 @@ def test_a_refusal_without_a_word_is_read_as_the_placeholder_by_the_other_side(p
     assert (run.state, message.finish_reason, message.raw_text) == ("completed", "content_filter", "")
     assert message.text == NOTHING_LEFT
     assert run.calls.get(step__key="turn/1/B").request["messages"][1]["content"] == NOTHING_LEFT
-
-
-def test_a_side_that_writes_the_other_ones_lines_is_marked_and_nothing_is_cut_out(play, scripted):
-    says = "Model A: I want it all.\n\nModel B: I give in."
-    message = play(scripted.model("scripted/both", says), **QUIET).messages.get(seat="A")
-
-    assert (message.flags, message.raw_text) == ([SPEAKS_FOR_OTHER], says)
 
 
 def test_a_long_answer_is_filtered_whole_or_passes_whole(arena, start, drive):

@@ -10,7 +10,7 @@ from accounts.errors import Invalid
 from experiments.engine import leases, run_execution
 from experiments.models import Call, ModelPrice, Provider, ProviderModel, Run
 from experiments.runs import actions
-from tests.fixtures import ARENA, wait_until
+from tests.fixtures import ARENA
 from tests.making import maker
 
 BARE = {"judge": False, "filter": False}
@@ -127,15 +127,6 @@ def test_who_begins_alternates_with_the_seed_when_counterbalanced(arena, play):
     assert [play(experiment, seed=seed).messages.first().seat for seed in (10, 11)] == ["A", "B"]
 
 
-def test_a_limit_of_tokens_is_never_passed(play):
-    run = play(limits={"tokens": 3000}, max_turns=20)
-
-    total = Run.objects.with_totals().get(pk=run.pk)
-    assert 0 < total.input_tokens + total.output_tokens <= 3000
-    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
-    assert run.events.get(type="experiment_stopped").data["message"]
-
-
 def test_a_limit_of_money_is_never_passed_and_refuses_a_model_of_unknown_price(arena, play, provider):
     experiment = arena(max_turns=20, limits={"cost": 0.05})
     unknown = play(experiment)
@@ -150,7 +141,7 @@ def test_a_limit_of_money_is_never_passed_and_refuses_a_model_of_unknown_price(a
 
 
 def test_words_scores_and_events_stay_with_their_run(arena, start, drive, charlie):
-    experiments = [arena(prompt=f"Divide {what}.", max_turns=3) for what in ("eleven boats", "twelve houses")]
+    experiments = [arena(prompt=f"Divide {what}.", max_turns=1) for what in ("eleven boats", "twelve houses")]
     type(experiments[1]).objects.filter(pk=experiments[1].pk).update(owner=charlie)
     boats, houses = (start(experiment, seed=seed) for seed, experiment in enumerate(experiments))
     drive()
@@ -158,35 +149,10 @@ def test_words_scores_and_events_stay_with_their_run(arena, start, drive, charli
     for run, own, foreign in ((boats, "eleven boats", "twelve houses"), (houses, "twelve houses", "eleven boats")):
         asked = json.dumps([call.request for call in run.calls.all()])
         assert (own in asked, foreign in asked) == (True, False)
-        assert (run.messages.count(), run.judgments.count()) == (6, 6)
+        assert (run.messages.count(), run.judgments.count()) == (2, 2)
         assert all(judgment.call.run_id == run.pk for judgment in run.judgments.all())
         assert list(run.events.values_list("seq", flat=True)) == list(range(1, run.events.count() + 1))
         assert foreign not in json.dumps(list(run.events.values_list("data", flat=True)))
-
-
-@pytest.mark.system
-@pytest.mark.django_db(transaction=True)
-def test_words_are_written_down_while_the_driver_is_busy_with_another_run(arena, start, drive, monkeypatch):
-    claim, kept = leases.claim, []
-
-    def words():
-        return sum(len(text) for text in talking.calls.values_list("text", flat=True))
-
-    def slow_claim(run_id, announce):
-        if talking.calls.exists():
-            for _ in range(2):
-                before = words()
-                wait_until(lambda: words() > before, "more words")  # noqa: B023 — called at once
-                kept.append(words())
-        return claim(run_id, announce)
-
-    monkeypatch.setattr(leases, "claim", slow_claim)
-    talking = start(arena(a="sim/cooperative:first=0:tps=40:words=400", max_turns=1))
-    other = start(arena(max_turns=1))
-    drive()
-
-    assert len(kept) >= 2
-    assert {Run.objects.get(pk=run.pk).state for run in (talking, other)} == {Run.State.COMPLETED}
 
 
 @pytest.mark.system

@@ -13,7 +13,7 @@ from experiments.gateway import OutcomeUnknown, Unreachable
 from experiments.gateway import batches as remote
 from experiments.lab.budgets import budgeting, checks
 from experiments.lab.usage import days
-from experiments.models import Batch, BatchedCall, Budget, Call, ProviderKey, Run
+from experiments.models import Batch, BatchedCall, Budget, Call, Run
 from experiments.runs import actions, removal
 from experiments.runs.steering import steering
 from tests.cases import each_case
@@ -62,46 +62,25 @@ def test_a_run_in_batches_says_what_it_says_live_at_half_the_price(arena, start,
     assert len(asked) == len(set(asked)) == 4
 
 
-def test_calls_of_several_runs_go_together_and_those_of_another_owner_by_themselves(
-    arena,
-    batched,
-    to_the_end,
-    bob,
-    batches,
-    django_user_model,
+def test_calls_of_several_runs_go_together_and_those_of_another_owner_by_themselves_with_their_own_key(
+    arena, batched, to_the_end, alice, bob, batches, monkeypatch
 ):
+    used, key_for = [], batch_sending.keys.key_for
+    monkeypatch.setattr(batch_sending.keys, "key_for", lambda *which: used.append(which[1]) or key_for(*which))
     experiment = arena(*SPEAKERS, **TALK)
     runs = [batched(experiment), batched(experiment)]
     other = arena(*SPEAKERS, **TALK)
     type(other).objects.filter(pk=other.pk).update(owner=bob)
     runs.append(batched(other))
-    later(31)
-
-    assert sorted((batch.owner.username, batch.lines.count()) for batch in Batch.objects.all()) == [
-        ("alice", 2),
-        ("bob", 1),
-    ]
-    assert [run.state for run in to_the_end(*runs)] == ["completed"] * 3
-    assert len(batches.made) == Batch.objects.count() == 4
-    assert set(Batch.objects.values_list("state", flat=True)) == {"ended"}
-
-
-def test_nobody_is_asked_with_the_key_of_another(arena, batched, bob, alice, provider, monkeypatch):
-    used = []
-    monkeypatch.setattr(batch_sending.keys, "key_for", lambda provider, owner: used.append(owner) or NO_KEY)
-    other = arena(*SPEAKERS, **TALK)
-    type(other).objects.filter(pk=other.pk).update(owner=bob)
-    batched(arena(*SPEAKERS, **TALK))
-    batched(other)
     used.clear()
     later(31)
 
     assert sorted(used) == sorted([alice.pk, bob.pk])
-    assert {batch.owner_id for batch in Batch.objects.all()} == {alice.pk, bob.pk}
-    assert not ProviderKey.objects.exists()
-
-
-NO_KEY = batch_sending.keys.Key()
+    sent = sorted((batch.owner.username, batch.lines.count()) for batch in Batch.objects.all())
+    assert sent == [("alice", 2), ("bob", 1)]
+    assert [run.state for run in to_the_end(*runs)] == ["completed"] * 3
+    assert len(batches.made) == Batch.objects.count() == 4
+    assert set(Batch.objects.values_list("state", flat=True)) == {"ended"}
 
 
 def test_a_worker_that_dies_while_calls_are_batched_asks_nothing_again(arena, batched, to_the_end, provider, drive):
@@ -120,12 +99,7 @@ def test_a_worker_that_dies_while_calls_are_batched_asks_nothing_again(arena, ba
 
 @each_case("crash", ["before it is remembered", "in doubt", "before anything is sent"])
 def test_a_crash_between_sending_and_remembering_makes_no_second_batch(
-    arena,
-    batched,
-    to_the_end,
-    batches,
-    monkeypatch,
-    crash,
+    arena, batched, to_the_end, batches, monkeypatch, crash
 ):
     run = batched(arena(*SPEAKERS, **TALK))
     create, before = remote.create, len(batches.made)
@@ -159,15 +133,11 @@ def test_a_crash_between_sending_and_remembering_makes_no_second_batch(
         ("sim/cooperative:fail=cut:times=1", ["outcome_unknown", ""], "completed"),
         ("sim/cooperative:fail=empty", ["empty_answer"] * 2, "failed"),
         ("sim/cooperative:fail=401", ["bad_key"], "failed"),
+        ("sim/nobody", ["unknown_model"], "failed"),
     ],
 )
 def test_a_line_that_failed_is_asked_again_as_a_call_of_its_own_would_be(
-    arena,
-    batched,
-    to_the_end,
-    model,
-    kinds,
-    state,
+    arena, batched, to_the_end, model, kinds, state
 ):
     run = batched(arena(model, SPEAKERS[1], **TALK))
     [done] = to_the_end(run)
@@ -258,7 +228,7 @@ def test_a_limit_of_tokens_waits_for_what_is_batched_and_holds(council, batched,
 
 def test_a_budget_is_kept_by_calls_in_batches(arena, batched, to_the_end, alice):
     experiment = arena(*SPEAKERS, **{**TALK, "max_turns": 20})
-    limit = Decimal("0.0254")
+    limit = Decimal("0.0190")
     budgeting.set_budget(experiment, by=alice, cost=limit)
     [done] = to_the_end(batched(experiment))
 

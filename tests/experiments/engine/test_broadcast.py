@@ -1,9 +1,8 @@
 """Pieces of streaming text on their way to viewers, and what the runs of a campaign add up to."""
 
-import json
 from decimal import Decimal
 
-from experiments.engine.events import delta, joined
+from experiments.engine.events import joined
 from experiments.engine.reservations import Totals
 from tests.cases import each_case
 
@@ -31,16 +30,6 @@ def test_neighbouring_pieces_of_a_call_become_one_with_the_offsets_of_the_first(
 def test_what_does_not_continue_a_piece_stays_by_itself(second):
     assert joined([piece("Hel"), second]) == [piece("Hel"), second]
     assert joined([]) == []
-
-
-def test_a_piece_travels_with_its_run_and_the_version_of_the_envelope():
-    assert json.loads(delta("r1", {"text": "日"})) == {
-        "v": 1,
-        "run": "r1",
-        "type": "message_stream",
-        "data": {"text": "日"},
-    }
-    assert "日" in delta("r1", {"text": "日"})
 
 
 def test_totals_of_runs_are_added_field_by_field_and_read_as_they_were_kept():

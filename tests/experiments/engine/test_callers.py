@@ -90,10 +90,13 @@ def play_to_the_end(run, hand):
     wait_until(answer_all, "the end")
 
 
-def test_a_run_is_played_by_a_caller_and_its_rows_go_with_it(run, hand, provider):
+def test_a_run_is_played_by_a_caller_that_is_told_no_key_and_its_rows_go_with_it(run, hand, provider):
     with driving():
         handed(run)
         assert run.calls.get().state == Call.State.SENT
+        order = HandedCall.objects.get().order
+        assert order_of(order).request.messages
+        assert "api_key" not in order
         play_to_the_end(run, hand)
 
     assert fresh(run).state == Run.State.COMPLETED
@@ -227,26 +230,6 @@ def test_what_a_caller_claims_while_others_are_taken_back_stays_its_own(start, c
     assert HandedCall.objects.filter(caller=hand.row.pk).count() == run.calls.count() == rows - 1
 
 
-def test_a_key_never_stands_in_a_row(run, hand):
-    with driving():
-        handed(run)
-    order = order_of(HandedCall.objects.get().order)
-
-    assert order.request.messages
-    assert "api_key" not in HandedCall.objects.get().order
-
-
-def test_an_answer_comes_back_as_it_was():
-    completion = Completion(text="Na\ufffd ☃", logprobs=(TokenLogprob("a", float("-inf")),), usage=Usage(1, 2))
-    error = RateLimited("Wait.", status=429, retry_after=7.5, partial=completion)
-    result = handover.CallResult(uuid4(), uuid4(), completion, error, 1.5, None)
-    back = orders.result_of(answer_text(result), result.call_id, result.run_id)
-
-    assert (back.completion, back.seconds, back.call_id) == (completion, 1.5, result.call_id)
-    assert (type(back.error), str(back.error)) == (RateLimited, "Wait.")
-    assert (back.error.retry_after, back.error.status, back.error.partial) == (7.5, 429, completion)
-
-
 def with_more(value):
     """As the release to come may write it: every object has a field that we do not know."""
     if isinstance(value, dict):
@@ -254,16 +237,24 @@ def with_more(value):
     return [with_more(one) for one in value] if isinstance(value, list) else value
 
 
-def test_what_the_next_release_adds_to_orders_and_answers_is_passed_over(run, hand):
+def test_an_answer_comes_back_as_it_was_and_what_the_next_release_adds_to_it_is_passed_over():
+    completion = Completion(text="Na\ufffd ☃", logprobs=(TokenLogprob("a", float("-inf")),), usage=Usage(1, 2))
+    error = RateLimited("Wait.", status=429, retry_after=7.5, partial=completion)
+    result = handover.CallResult(uuid4(), uuid4(), completion, error, 1.5, None)
+    for text in (answer_text(result), json.dumps(with_more(json.loads(answer_text(result))))):
+        back = orders.result_of(text, result.call_id, result.run_id)
+
+        assert (back.completion, back.seconds, back.call_id) == (completion, 1.5, result.call_id)
+        assert (type(back.error), str(back.error)) == (RateLimited, "Wait.")
+        assert (back.error.retry_after, back.error.status, back.error.partial) == (7.5, 429, completion)
+
+
+def test_what_the_next_release_adds_to_orders_is_passed_over(run, hand):
     with driving():
         handed(run)
     text = HandedCall.objects.get().order
     later = json.dumps({**json.loads(text), "request": with_more(json.loads(text)["request"]), "of_a_later_release": 1})
     assert order_of(later) == order_of(text)
-
-    result = handover.CallResult(uuid4(), uuid4(), Completion(text="Yes.", usage=Usage(1, 2)), None, 1.5, None)
-    answer = json.dumps(with_more(json.loads(answer_text(result))))
-    assert orders.result_of(answer, result.call_id, result.run_id) == result
 
 
 @each_case("text", ["", "{}", "[1", '{"completion": 7}'])
@@ -273,8 +264,7 @@ def test_an_answer_that_cannot_be_read_ends_its_call_alone_which_may_have_been_b
     assert (back.error.kind, back.was_sent, back.is_stopped) == ("outcome_unknown", True, False)
 
 
-@each_case("torn", [1, 7, 9, 30])
-def test_a_record_that_was_not_written_to_its_end_is_ignored(db, torn):
+def test_a_record_that_was_not_written_to_its_end_or_is_damaged_is_ignored(db):
     hand, first, second = Hand(), uuid4(), uuid4()
     hand.spool.begun(first)
     hand.spool.text(first, "Good ", "")
@@ -282,20 +272,11 @@ def test_a_record_that_was_not_written_to_its_end_is_ignored(db, torn):
     path = spool.directory() / f"{hand.row.pk}.spool"
     whole = path.read_bytes()
     hand.spool.answer(second, "An answer.")
-    path.write_bytes(path.read_bytes()[: len(whole) + torn])
-
-    found = spool.read(path)
-    assert (found.begun, found.texts, found.answers) == ({first}, {first: ("Good morning.", "Hm.")}, {})
-
-
-@each_case("damaged", [b"\0" * 64, b"\5\0\0\0\0\0\0\0Hello"])
-def test_what_is_damaged_in_a_spool_is_not_read(db, damaged):
-    hand, call = Hand(), uuid4()
-    path = spool.directory() / f"{hand.row.pk}.spool"
-    hand.spool.begun(call)
-    path.write_bytes(path.read_bytes() + damaged)
-
-    assert spool.read(path).begun == {call}
+    ends = [path.read_bytes()[: len(whole) + torn] for torn in (1, 7, 9, 30)]
+    for text in (*ends, whole + b"\0" * 64, whole + b"\5\0\0\0\0\0\0\0Hello"):
+        path.write_bytes(text)
+        found = spool.read(path)
+        assert (found.begun, found.texts, found.answers) == ({first}, {first: ("Good morning.", "Hm.")}, {}), text
 
 
 def test_a_spool_that_is_full_keeps_what_is_not_settled(hand, monkeypatch):

@@ -1,15 +1,12 @@
 """Executions on their way through the sandbox: each is run by one worker at a time, and told once."""
 
 import json
-import subprocess
-import sys
 import threading
-from contextlib import contextmanager
 from datetime import timedelta
 from unittest.mock import Mock
 
 import pytest
-from django.db import OperationalError, connections
+from django.db import connections
 from django.utils import timezone
 
 from experiments.engine import executions
@@ -23,7 +20,7 @@ from experiments.workflows.base.steps import Execute
 from tests.experiments.contesting import as_expected, assert_told_once, begun, models, quick
 from tests.experiments.contests import sandbox_at_work, solution
 from tests.experiments.deliberating import fresh
-from tests.fixtures import environment, wait_until
+from tests.fixtures import wait_until
 from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -134,35 +131,6 @@ def test_a_worker_that_stops_gives_back_what_it_had_not_ended(run):
 
 
 @pytest.mark.system
-def test_the_next_execution_begins_before_the_one_that_has_ended_is_recorded(run, settings, monkeypatch):
-    settings.SANDBOX_AT_ONCE, settle, running = 1, executions.settle, []
-
-    def noting(execution, found):
-        running.append(Execution.objects.filter(state="running").count())
-        return settle(execution, found)
-
-    monkeypatch.setattr(executions, "settle", noting)
-    for number in (1, 2):
-        wanted(run, key=f"cycle/1/execution/{number}")
-    work()
-
-    assert (running, len(told(run))) == ([2, 1], 2)
-
-
-@pytest.mark.system
-def test_what_the_database_refuses_is_found_out_anew(run, monkeypatch):
-    wanted(run)
-    with monkeypatch.context() as patch:
-        patch.setattr(executions, "settle", Mock(side_effect=OperationalError("database is locked")))
-        with pytest.raises(OperationalError):
-            work()
-    assert (Execution.objects.get().state, told(run)) == ("running", [])
-    expire(Execution.objects.get())
-    work()
-    assert (Execution.objects.get().state, len(told(run))) == ("done", 1)
-
-
-@pytest.mark.system
 def test_what_was_broken_off_and_taken_anew_is_not_settled_by_the_old_box(run, settings):
     """The run ended and was resumed at once, while the first box was still at it: both have the first claim."""
     settings.LEASE_SECONDS = 1
@@ -241,31 +209,6 @@ def test_boxes_are_started_ahead_while_a_contest_is_played_and_then_alone(run, s
     settings.SANDBOX_BACKEND = ""
     Run.objects.update(state="waiting")
     assert kept() == (0,), "it waits for people"
-
-
-@contextmanager
-def sandbox_worker():
-    """It is killed at the end."""
-    arguments = ["rqworker", "sandbox", "--worker-class", "experiments.sandbox.host.worker.SandboxWorker"]
-    quick_ones = {"ARENA_LEASE_SECONDS": "1", "ARENA_SWEEP_SECONDS": "0.3"}
-    process = subprocess.Popen([sys.executable, "manage.py", *arguments], env=environment() | quick_ones)
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
-@pytest.mark.system
-def test_what_a_worker_that_is_killed_was_running_is_run_by_the_next(run):
-    wanted(run, SLEEPS.replace("1.5", "50"), seconds=60, key="cycle/1/execution/long")
-    with sandbox_worker():
-        wait_until(lambda: Execution.objects.filter(state="running").exists(), "the execution to be taken")
-
-    Execution.objects.update(code=RIGHT)
-    with sandbox_worker():
-        wait_until(lambda: Execution.objects.filter(state="done").exists(), "it to be run again")
-    assert (Execution.objects.get().claim, len(told(run))) == (2, 1)
 
 
 def test_what_a_run_that_is_stopped_before_its_next_driver_had_waiting_is_not_run(run, alice):

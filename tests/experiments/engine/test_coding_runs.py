@@ -79,13 +79,14 @@ def test_a_contest_is_set_solved_executed_judged_and_rated(alice, start, scripte
         branching.branch(problem, by=alice)
 
 
-@pytest.mark.system
-def test_solutions_of_odd_characters_are_executed_and_judged(alice, start, scripted):
+def test_solutions_of_odd_characters_are_executed_and_judged(alice, start, drive, scripted):
     """Half a surrogate, NUL and a byte order mark, as JSON can write them."""
     returns = [f"def ordered(values):\n    return sorted(values) or '{odd}'\n" for odd in ("\ud800", "\x00")]
     kinds = [quick(solution=solution(code)) for code in (*returns, "\ufeff" + ORDERED)]
-    run = played(alice, start, models(scripted, *kinds))
-    assert run.state == "completed"
+    with sandbox_as_played():
+        run = begun(alice, start, models(scripted, *kinds))
+        drive()
+    assert fresh(run).state == "completed"
     assert run.cycles.get().found["passed"] == {f"coder-{number}": 1 for number in (1, 2, 3)}
     assert len(run.cycles.get().found["means"]) == 3
 

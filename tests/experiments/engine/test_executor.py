@@ -49,31 +49,19 @@ def work(base_url, model="sim/cooperative:tps=20:first=0:words=2000", **shown):
     return PendingCall(uuid4(), uuid4(), Endpoint(base_url, "", True, model), request, **shown)
 
 
-def test_a_call_stopped_before_it_has_begun_is_reported(executor, simulated):
-    for _ in range(20):
+@pytest.mark.system
+def test_a_call_stopped_at_any_moment_is_reported_once(executor, simulated):
+    for seconds in (0.0, 0.001, 0.005, 0.02, 0.1, 0.3):
         asked = work(simulated.base_url)
         executor.submit(asked)
+        time.sleep(seconds)
         executor.stop(asked.call_id)
 
         result = executor.results.get(timeout=60)
+        executor.stop(asked.call_id)
+        time.sleep(0.1)
 
-        assert (result.call_id, result.is_stopped) == (asked.call_id, True)
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("seconds", [0.0, 0.001, 0.005, 0.02, 0.1, 0.3])
-def test_a_call_stopped_at_any_moment_is_reported_once(executor, simulated, seconds):
-    asked = work(simulated.base_url)
-    executor.submit(asked)
-    time.sleep(seconds)
-    executor.stop(asked.call_id)
-
-    result = executor.results.get(timeout=60)
-    executor.stop(asked.call_id)
-    time.sleep(0.1)
-
-    assert (result.is_stopped, result.error) == (True, None)
-    assert executor.results.empty()
+        assert (result.is_stopped, result.error, executor.results.empty()) == (True, None, True), seconds
 
 
 def test_an_executor_that_was_closed_leaves_nothing_open():
@@ -144,20 +132,15 @@ def heard(executor, viewers, base_url, model):
 
 
 @pytest.mark.system
-def test_a_thousand_chunks_of_one_character_reach_the_viewers_in_a_few_pieces(executor, viewers, scripted):
+def test_every_character_reaches_the_viewers_at_its_place_and_a_thousand_of_them_in_a_few_pieces(
+    executor, viewers, scripted
+):
     letters = [chr(97 + n % 26) for n in range(1_000)]
-    text, seconds = heard(executor, viewers, scripted.base_url, scripted.model("scripted/letters", letters))
+    for says in (["All of it, at once. " * 30_000], ["🎈🎈", "漢", "👩‍👩‍👧", "end"], letters):
+        viewers.pieces.clear()
+        viewers.posts = 0
+        text, seconds = heard(executor, viewers, scripted.base_url, scripted.model("scripted/one", says))
+        assert text == "".join(says)
 
-    assert text == "".join(letters)
     assert len(viewers.pieces) <= seconds / module.FLUSH_SECONDS + 2
     assert viewers.posts <= seconds / module.FLUSH_SECONDS + 5
-
-
-@pytest.mark.system
-@pytest.mark.parametrize(
-    "says", [["All of it, at once. " * 30_000], ["🎈🎈", "漢", "👩‍👩‍👧", "end"]], ids=["one very long chunk", "emojis"]
-)
-def test_every_character_reaches_the_viewers_at_its_place(executor, viewers, scripted, says):
-    text, _seconds = heard(executor, viewers, scripted.base_url, scripted.model("scripted/one", says))
-
-    assert text == "".join(says)

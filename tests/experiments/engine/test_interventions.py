@@ -1,5 +1,7 @@
 """What an operator does to one side reaches only that side; a judge is shown of it, and of thoughts, what was set."""
 
+import pytest
+
 from experiments.runs import actions
 from experiments.runs.steering import branching
 from experiments.workflows.arena import RUBRIC
@@ -133,9 +135,12 @@ def test_a_judge_reads_the_reasoning_of_this_turn_and_of_earlier_ones_unless_tol
     assert_same_page(shown)
 
 
-def test_a_talk_that_goes_on_in_another_worker_still_shows_the_judge_what_was_thought_before(talk, say, provider):
-    run = say(talk(THINKS), "send", "And then?")
+def test_a_talk_that_goes_on_shows_the_judge_what_was_thought_before_and_does_not_send_it_again(talk, say, provider):
+    run = say(talk("sim/cooperative:first=0:think=tags"), "send", "And then?")
 
+    first = run.messages.get(turn=1, seat="model")
+    assert sent(provider, run, "turn/2/answer")[1] == {"role": "assistant", "content": first.raw_text}
+    assert first.reasoning not in first.raw_text
     thoughts = [message.reasoning for message in run.messages.filter(seat="model")]
     assert len(set(thoughts)) == 2
     assert all(thought in prompt(provider, run, 2) for thought in thoughts)
@@ -158,11 +163,22 @@ def test_a_run_stored_before_these_settings_goes_on_as_before(arena, start, driv
     assert run.steps.get(key="turn/1/judge").prompt_version == RUBRIC.version
 
 
-def test_judging_again_shows_what_the_first_judge_saw_unless_it_is_told_otherwise(arena_run, provider, alice, drive):
+@pytest.mark.databases
+def test_judging_again_shows_what_the_first_judge_saw_unless_told_otherwise_and_keeps_the_first_scores(
+    arena_run, provider, alice, drive
+):
     run = arena_run()
-    same = judging.judge_again(run, by=alice)
+    first = list(run.judgments.values())
+    same = judging.judge_again(run, by=alice, rubric="Only count the bids.")
     other = judging.judge_again(run, by=alice, judge_sees="filtered", judge_sees_reasoning=False)
     drive()
+
+    same = fresh(same)
+    assert (same.state, same.experiment.workflow, same.parent) == ("completed", "judging", run)
+    assert (same.judgments.count(), list(run.judgments.values())) == (4, first)
+    assert "Only count the bids." in same.calls.first().request["messages"][0]["content"]
+    versions = {call.step.prompt_version for call in same.calls.select_related("step")}
+    assert versions.isdisjoint({call.step.prompt_version for call in run.calls.select_related("step")})
 
     thought = run.messages.get(turn=1, seat="A").reasoning
     assert thought in prompt(provider, same, 2)

@@ -18,7 +18,7 @@ from experiments.runs.reports.csv_export import table
 from experiments.runs.reports.document import document
 from experiments.runs.reports.narrative import narrate
 from experiments.runs.statistics import rows as statistics
-from experiments.runs.timeline import arranged, entry, from_rows, render, replayed
+from experiments.runs.timeline import arranged, from_rows, replayed
 from experiments.workflows import surface_of
 from tests.cases import each_case
 from tests.experiments import contesting, contests
@@ -58,13 +58,11 @@ def ended(run, key):
     return run.steps.get(key=key).ended
 
 
-def test_a_page_says_what_the_judge_reads_also_of_the_whole_run():
-    shown = {
-        turn: render(entry("judge_evaluation_started", {"key": "k", "turn": turn}), 1, "arena") for turn in (2, None)
-    }
-    assert "Turn 2: the judge is reading" in shown[2]
-    assert "Whole run: the judge is reading" in shown[None]
-    assert not any("None" in html for html in shown.values())
+def assert_all_absent(run, units):
+    rows = Annotation.objects.filter(run=run)
+    assert rows.count() == len(units) * len(DEFINITION["dimensions"])
+    assert not rows.exclude(value=None).exists()
+    assert not rows.filter(unscored_reason="").exists()
 
 
 @each_case("beside", [True, False])
@@ -74,34 +72,31 @@ def test_a_judge_that_never_answers_holds_a_turn_for_no_longer_than_its_limit(me
     waited = (run.steps.get(key="turn/2").ended - ended(run, "turn/1/B")).total_seconds()
     assert run.state == Run.State.COMPLETED
     assert (waited < 2) if beside else (40 <= waited < 60)
-    rows = Annotation.objects.filter(run=run)
-    assert rows.count() == 2 * len(DEFINITION["dimensions"])
-    assert not rows.exclude(value=None).exists()
-    assert not rows.filter(unscored_reason="").exists()
+    assert_all_absent(run, [1, 2])
     assert_same_page(run)
 
 
-@each_case("reasoning", [True, False])
-def test_reasoning_reaches_the_judge_exactly_when_the_instrument_says_so(measured, scripted, reasoning):
-    run = measured(reply(), unit="turn", sees={"reasoning": reasoning})
-
-    sent = [json.dumps(body) for body in scripted.asked("scripted/judge")[-2:]]
-    assert run.calls.filter(step__seat="judge").count() == 2
-    assert set(run.messages.values_list("reasoning", flat=True)) == {THOUGHT}
-    assert [THOUGHT in one for one in sent] == [reasoning] * 2
-    assert {call.model.slug for call in run.calls.filter(step__seat="judge")} == {"scripted/judge"}
-
-
 @each_case("unit", {"message": ["1", "2", "3", "4"], "pair": ["2", "4"], "turn": ["1", "2"], "run": ["0"]}.items())
-def test_each_unit_is_measured_once_and_a_branch_takes_what_was_found_along(measured, branch, scripted, unit):
+def test_each_unit_is_measured_once_and_a_branch_takes_what_was_found_along(alice, measured, branch, unit):
     name, places = unit
-    run = measured(lambda body: reply(lies=True, quote="share the panels", message=numbers(body)[-1]), unit=name)
+    sees = {"reasoning": name == "turn"}
+
+    def answer(body):
+        return reply(lies=True, quote="share the panels", message=numbers(body)[-1])
+
+    run = measured(answer, unit=name, sees=sees)
     rows = Annotation.objects.filter(run=run, dimension="lies").order_by("place")
 
     order = {seq: str(number) for number, seq in enumerate(run.messages.values_list("seq", flat=True), 1)}
     said = [order[row.place] if name in ("message", "pair") else str(row.place) for row in rows]
     assert said == places
     assert {(row.value, row.is_verified, row.made_in_id) for row in rows} == {(True, True, run.pk)}
+    assert findings.beside(run, alice) == [], "the page shows them in the transcript"
+    read = list(run.calls.filter(step__seat="judge").values_list("request", flat=True))
+    assert [THOUGHT in json.dumps(body) for body in read] == [sees["reasoning"]] * len(places)
+    whole = Run.objects.with_totals().get(pk=run.pk)
+    sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
+    assert all("Lies" in sections[name] for name in ("judgments", "metrics"))
     assert_same_page(run)
     child = branch(run.messages.get(turn=2, seat="A"))
     if name == "run":
@@ -128,23 +123,6 @@ def test_an_edit_of_the_instrument_changes_no_run_and_it_has_to_be_ones_own_to_s
     with pytest.raises(Invalid) as refused:
         actions.create(owner=bob, workflow="arena", config=config, cast=cast)
     assert "config.instrument.version" in refused.value.errors
-
-
-@each_case("unit", ["message", "run"])
-def test_reports_exports_and_figures_show_the_dimensions_by_their_labels(alice, measured, unit):
-    run = measured(reply(lies=True, force=3), unit=unit, turns=1)
-    whole = Run.objects.with_totals().get(pk=run.pk)
-    count = 2 if unit == "message" else 1
-
-    found = statistics.repeats(run.experiment, reader=alice).measured
-    assert [(one.dimension.title, one.value, one.n, one.unverified) for one in found] == [
-        ("Lies", 1, count, count),
-        ("Force", 3, count, 0),
-    ]
-    sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
-    assert all(title in sections[name] for title in ("Lies", "Force") for name in ("judgments", "metrics"))
-    assert [row["dimension"] for row in document(whole)["annotations"]] == ["lies", "force"] * count
-    assert findings.beside(run, alice) == [], "the page shows them in the transcript"
 
 
 def test_a_researcher_who_asks_on_does_not_wait_for_the_judge(alice, starchamber, start, drive, scripted):
@@ -195,13 +173,11 @@ LAST = {"council": "turn/1/conclusion", "debate": "summary", "coding": "cycle/1/
 UNITS = {
     "council": {
         "message": [f"turn/1/answer/member-{n}/judge" for n in (1, 2, 3)] + ["turn/1/conclusion/judge"],
-        "turn": ["turn/1/judge"],
         "run": ["run/judge"],
     },
     "coding": {
         "message": [f"cycle/1/solution/coder-{n}/judge" for n in (1, 2, 3)],
         "turn": ["turn/1/judge"],
-        "run": ["run/judge"],
     },
     "debate": {
         "message": [*(f"round/{n}/{seat}/judge" for n in (1, 2) for seat in "ABC"), "summary/judge"],
@@ -250,19 +226,12 @@ def assert_table_has_the_values(run, workflow, unit):
     if workflow == "coding":
         solvers = [f"coder-{n}" for n in (1, 2, 3) for _vote in range(2)]
         assert [row["solver"] for row in rows] == (solvers if unit == "message" else [""])
-        assert {row["cycle"] for row in rows} == {"" if unit == "run" else "1"}
+        assert {row["cycle"] for row in rows} == {"1"}
     elif workflow == "council":
         spoken = ["reply", "reply", "reply", "conclusion"] if unit == "message" else [""]
         assert [row["purpose"] for row in rows] == spoken
         of_turn = ("false", unit, "" if unit == "run" else "1")
         assert {(row["measured_lies_is_verified"], row["measured_unit"], row["turn"]) for row in rows} == {of_turn}
-
-
-def test_the_page_of_a_debate_calls_who_was_measured_as_it_calls_who_spoke(browser, beside):
-    page = told(browser.get(beside("debate", reply(force=3), unit="message").get_absolute_url()))
-
-    assert all(f"Force ({name})" in page for name in ("Solution", "Sceptic", "Feasibility", "Summarizer"))
-    assert "Model A" not in page
 
 
 @each_case("case", EVERY_UNIT)
@@ -284,6 +253,9 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
     assert f'class="message-meta">{where}</span>' in page
     of_summary = sum(key.startswith("summary") for key in keys)
     assert page.count('class="message-meta">Summary</span>') == of_summary
+    if case == ("debate", "message"):
+        assert all(f"Force ({name})" in page for name in ("Solution", "Sceptic", "Feasibility", "Summarizer"))
+        assert "Model A" not in page
     if case == ("coding", "message"):
         solvers = told(browser.get(reverse("coding-cycle", args=[run.pk, 1]))).split('class="part solver"')[1:]
         assert [one.count('class="note judge judgment"') for one in solvers] == [1, 1, 1]
@@ -303,10 +275,7 @@ def test_a_judge_that_never_answers_holds_no_run_and_its_values_are_absent_with_
     keys = UNITS[workflow]["message"]
     assert run.state == Run.State.COMPLETED
     assert ended(run, LAST[workflow]) < min(ended(run, f"{key}/judged") for key in keys)
-    rows = Annotation.objects.filter(run=run)
-    assert rows.count() == len(keys) * len(DEFINITION["dimensions"])
-    assert not rows.exclude(value=None).exists()
-    assert not rows.filter(unscored_reason="").exists()
+    assert_all_absent(run, keys)
     assert {(row["measured_lies"], bool(row["measured_lies_unscored_reason"])) for row in measured_rows(run)} == {
         ("", True)
     }
@@ -314,7 +283,14 @@ def test_a_judge_that_never_answers_holds_no_run_and_its_values_are_absent_with_
 
 
 @each_case("workflow", UNITS)
-def test_without_an_instrument_nobody_judges(alice, judged_by, workflow):
+def test_a_judge_is_offered_and_off_and_without_an_instrument_nobody_judges(alice, browser, judged_by, workflow):
+    page = told(browser.get(reverse(workflow)))
+    assert "Judge by instrument" in page
+    [box] = re.findall(r'<input[^>]*name="judge"[^>]*>', page)
+    assert "checked" not in box
+    answered = browser.post(reverse(workflow), {"judge": "on", "question": "Why?", "prompt": "Why?"})
+    assert answered.status_code == 422
+
     experiment = judged_by(workflow, reply(), unit="message")
     plain = {**experiment.config, "judge": False, "instrument": None}
 
@@ -326,7 +302,7 @@ def test_without_an_instrument_nobody_judges(alice, judged_by, workflow):
     assert "judge" not in silent.labels
 
 
-@each_case("workflow", UNITS)
+@each_case("workflow", ["council", "coding"])
 def test_a_run_that_is_taken_over_has_nothing_judged_twice(monkeypatch, beside, drive, workflow):
     dead = []
 
@@ -362,14 +338,3 @@ def test_pairs_need_messages_in_order_and_are_not_offered_elsewhere(alice, brows
     with pytest.raises(Invalid) as refused:
         beside(workflow, reply(), unit="pair")
     assert list(refused.value.errors) == ["config.instrument.definition"]
-
-
-@each_case("workflow", UNITS)
-def test_the_set_up_page_offers_a_judge_that_is_off_and_says_what_it_lacks(browser, workflow):
-    page = told(browser.get(reverse(workflow)))
-    assert "Judge by instrument" in page
-    [box] = re.findall(r'<input[^>]*name="judge"[^>]*>', page)
-    assert "checked" not in box
-
-    answered = browser.post(reverse(workflow), {"judge": "on", "question": "Why?", "prompt": "Why?"})
-    assert answered.status_code == 422

@@ -171,34 +171,6 @@ def test_it_goes_on_by_itself_once_it_is_automatic_and_waits_once_it_is_manual(m
     assert waits(queued) == ("waiting", "turn_start", "A")
 
 
-def test_pauses_that_were_passed_are_passed_again_after_a_crash(arena, start, drive, alice):
-    run = start(arena(a="sim/cooperative:fail=401:after=0:times=1", max_turns=2, first="B"))
-    drive()
-    run.refresh_from_db()
-    assert run.state == "failed"
-    Run.objects.filter(pk=run.pk).update(mode="manual")
-    actions.resume(run, by=alice)
-    drive()
-    run.refresh_from_db()
-
-    assert waits(run) == ("waiting", "turn_completed", "")
-    assert [message.seat for message in run.messages.all()] == ["B", "A"]
-
-
-def test_a_paused_run_begins_nothing_more_and_goes_on_when_resumed(arena, start, drive, alice):
-    run = start(arena(max_turns=2))
-    assert steering.pause(run, by=alice)
-    drive()
-    run.refresh_from_db()
-    assert (run.state, run.is_held, run.calls.count()) == ("waiting", True, 0)
-
-    assert actions.resume(run, by=alice)
-    drive()
-    run.refresh_from_db()
-    assert (run.state, run.is_held, run.messages.count()) == ("completed", False, 4)
-    assert run.events.filter(type="experiment_started").count() == 1
-
-
 def test_the_last_turn_can_be_moved_while_it_is_played(manual, say, alice):
     """What would be asked changes then; what was shown is what is sent, and is not told as rewritten."""
     run = manual(max_turns=1)

@@ -74,15 +74,6 @@ def test_what_goes_wrong_once_does_not_end_it(talk, request, monkeypatch):
     assert wait_until(lambda: talk.is_kept, "the words")
 
 
-def test_at_its_end_it_keeps_what_there_is(talk, monkeypatch):
-    monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)
-    writer = PartialTextWriter(talk)
-    writer.start()
-    writer.close()
-
-    assert talk.is_kept
-
-
 @pytest.mark.system
 def test_what_has_ended_meanwhile_stays_as_it_is(talk, writer):
     Call.objects.filter(pk=talk.call.pk).update(state=Call.State.COMPLETED, text="One panel for each village.")

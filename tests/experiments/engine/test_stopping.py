@@ -15,7 +15,7 @@ from experiments.engine import leases, pauses, run_execution
 from experiments.engine.driver import LOOK_SECONDS
 from experiments.engine.run_execution import RunExecution
 from experiments.models import Call, Run
-from experiments.runs import actions, progress
+from experiments.runs import actions
 from experiments.runs.steering import steering
 from experiments.workflows.arena.config import UNLIMITED_SECONDS
 from tests.cases import each_case
@@ -161,13 +161,6 @@ def test_a_limit_of_tokens_that_is_reached_while_somebody_speaks_cuts_there_and_
     assert (message.finish_reason, bool(message.raw_text.strip())) == ("length", True)
     call = run.calls.get()
     assert call.input_tokens + call.output_tokens <= 400
-
-
-def test_an_open_length_has_no_negative_progress(arena, start):
-    run = start(arena(max_turns=None))
-
-    shown = progress.of(Run.objects.with_totals().select_related("experiment").get(pk=run.pk))
-    assert (shown.turn, shown.turns, shown.percent, shown.eta) == (0, None, None, None)
 
 
 def verdict(deviation):

@@ -113,7 +113,11 @@ def test_what_is_changed_dropped_or_put_back_is_noticed_and_no_healthy_run_is_bl
     assert not damaged()
 
 
-def test_damaged_runs_are_named_and_not_driven_until_they_are_whole_again(runs, capsys, start, arena, browser):
+def test_damaged_runs_are_named_and_not_driven_until_they_are_whole_again(
+    settings, tmp_path, capsys, start, arena, browser
+):
+    settings.DATA_DIR = tmp_path
+    start(arena())
     waiting = start(arena())
     first = waiting.events.get(seq=1)
     Event.objects.filter(pk=first.pk).update(type="said")

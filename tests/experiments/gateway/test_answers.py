@@ -46,13 +46,10 @@ async def test_q01_q33_what_is_no_content_is_no_progress(provider, asker, frame,
     assert caught.value.partial.text == "Hello"
 
 
-async def test_content_moves_the_progress_deadline(provider, asker, frame):
+async def test_content_and_reasoning_move_the_progress_deadline(provider, asker, frame):
     body = b"".join(frame("x") for _ in range(10)) + frame(finish="stop") + b"data: [DONE]\n\n"
     provider.streams(body, size=len(frame("x")), pause=20)
     assert (await asker.stream(deadlines=Deadlines(progress=40, total=1000))).text == "x" * 10
-
-
-async def test_reasoning_is_progress(provider, asker):
     provider.streams(b"", endless=b'data: {"choices":[{"delta":{"reasoning":"hm "}}]}\n\n', pause=5)
     with pytest.raises(Interrupted, match="complete answer"):
         await asker.stream(deadlines=Deadlines(first_byte=40, progress=40, total=100))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from experiments.gateway import BatchExpired, ChatMessage, ChatRequest, Client, GatewayError, Params, batches
+from experiments.gateway import ChatMessage, ChatRequest, Client, GatewayError, Params, batches
 from experiments.gateway.request import prepare
 from experiments.gateway.simulated.batches import Batches
 from experiments.gateway.simulated.server import SimulatedProvider
@@ -67,35 +67,6 @@ async def test_a_batch_is_found_by_its_name_beyond_the_first_page(lab):
 
     assert await batches.find(client, "row-7") == made
     assert await batches.find(client, "row-8") is None
-
-
-@each_case(
-    ("model", "kind"),
-    [
-        ("sim/neutral:fail=429", "rate_limited"),
-        ("sim/neutral:fail=401", "bad_key"),
-        ("sim/nobody", "unknown_model"),
-        ("sim/neutral:fail=empty", "empty_answer"),
-        ("sim/neutral:fail=stall", "batch_expired"),
-    ],
-)
-async def test_a_line_fails_as_a_call_of_its_own_would(lab, model, kind):
-    _app, client = lab
-    done = await ended(client, await create(client, [line("one", model)], "row"))
-    with pytest.raises(GatewayError) as failed:
-        batches.completion_of((await batches.answers(client, done))["one"], request(model))
-
-    assert failed.value.kind == kind
-
-
-async def test_a_missing_line_may_have_been_billed_only_where_all_lines_were_run(lab):
-    _app, client = lab
-    done = await ended(client, await create(client, [line("one", "sim/neutral:fail=cut")], "row"))
-    expired = await ended(client, await create(client, [line("one", "sim/neutral:fail=stall")], "row"))
-
-    assert await batches.answers(client, done) == {}
-    assert batches.missing(done).kind == "outcome_unknown"
-    assert isinstance(batches.missing(expired), BatchExpired)
 
 
 @each_case(

@@ -8,19 +8,13 @@ from experiments.gateway.types import TokenLogprob
 from tests.cases import each_case
 
 
-def test_an_event_after_a_lone_carriage_return_is_not_delayed():
-    assert Parser().feed(b"data: a\r\r") == [Event("a")]
-
-
-def test_a_line_feed_belongs_to_the_carriage_return_before_it_however_the_two_arrive():
+def test_line_ends_and_byte_order_marks_are_read_however_they_arrive():
+    assert Parser().feed(b"data: a\r\r") == [Event("a")], "an event after a lone carriage return is not delayed"
     parser = Parser()
     events = [event for piece in (b"data: a\r", b"", b"\ndata: b\r", b"\n\r\n") for event in parser.feed(piece)]
-    assert events == [Event("a\nb")]
-
-
-def test_a_byte_order_mark_is_none_after_the_first_line():
+    assert events == [Event("a\nb")], "a line feed belongs to the carriage return before it"
     parser = Parser()
-    assert (parser.feed(b"\n\xef\xbb\xbfdata: a\n\n"), parser.strange) == ([], True)
+    assert (parser.feed(b"\n\xef\xbb\xbfdata: a\n\n"), parser.strange) == ([], True), "no mark after the first line"
 
 
 @each_case("size", [1, 7, 4096])

@@ -111,18 +111,14 @@ def test_who_may_do_what_with_the_labs_keys_and_with_somebody_elses(alice, bob, 
     for who in (alice, curator):
         with pytest.raises(Forbidden):
             add(who, provider, for_lab=True)
+    with pytest.raises(Forbidden, match="role"):
+        add(django_user_model.objects.create_user("reader", role="reviewer"), provider)
+    with pytest.raises(Invalid):
+        add(bob, Provider.objects.create(name="imported", base_url="http://imported.invalid/v1"))
     assert of_alice not in ProviderKey.objects.visible_to(admin)
 
     assert keyring.remove(of_alice, by=admin), "an administrator ends its use"
     assert recorded()[-1] == ("key_removed", "ada")
-
-
-def test_there_is_no_key_of_a_reviewer_or_for_a_provider_that_nobody_can_ask(alice, django_user_model, locked, add):
-    with pytest.raises(Forbidden, match="role"):
-        add(django_user_model.objects.create_user("reader", role="reviewer"), locked())
-    imported = Provider.objects.create(name="imported", base_url="http://imported.invalid/v1")
-    with pytest.raises(Invalid):
-        add(alice, imported)
 
 
 def test_the_key_that_a_provider_wants_is_accepted_and_another_refused(alice, locked, add):
@@ -136,13 +132,8 @@ def test_the_key_that_a_provider_wants_is_accepted_and_another_refused(alice, lo
     assert wrong.tested is not None
     outcomes = AuditEntry.objects.filter(action="key_tested").values_list("detail__outcome", flat=True)
     assert list(outcomes) == ["refused", "accepted"]
-
-
-def test_of_a_provider_without_models_the_list_of_models_is_asked_for(alice, locked, add):
-    provider = locked(MINE)
-    ProviderModel.objects.filter(provider=provider).delete()
-
-    assert keyring.test(add(alice, provider, MINE), by=alice).is_accepted
+    ProviderModel.objects.filter(provider=key.provider).delete()
+    assert keyring.test(keyring.replace(wrong, by=alice, key=MINE), by=alice).is_accepted, "its list of models is asked"
 
 
 @each_case(
@@ -155,13 +146,6 @@ def test_each_answer_has_its_words(alice, scripted, add, status, outcome):
 
     assert (tested.test_outcome, bool(tested.test_sentence)) == (outcome, True)
     assert f"HTTP {status}" in tested.test_words
-
-
-def test_a_private_address_that_was_not_allowed_is_not_asked(alice, locked, add):
-    provider = locked()
-    Provider.objects.filter(pk=provider.pk).update(allow_private=False)
-    provider.refresh_from_db()
-    assert "no public address" in keyring.test(add(alice, provider), by=alice).test_words
 
 
 @pytest.mark.system
@@ -215,11 +199,8 @@ def test_the_owners_key_comes_first_then_the_labs_then_the_environments(alice, b
     assert keys.key_for(Provider.objects.get(name="simulated"), alice.pk) == keys.Key()
 
 
-def test_a_model_can_be_asked_by_whoever_has_a_key_and_by_nobody_else(alice, bob, locked, add):
-    add(alice, locked(), MINE)
-
-    assert ProviderModel.objects.askable(alice).filter(slug="locked/one").exists()
-    assert not ProviderModel.objects.askable(bob).filter(slug="locked/one").exists()
+def test_a_model_is_in_no_cast_of_somebody_who_has_no_key_of_it(bob, locked):
+    locked()
     with pytest.raises(Invalid, match="Add your own under Account"):
         actions.create(owner=bob, workflow="arena", config=ARENA, cast=CAST)
 
@@ -279,8 +260,9 @@ def test_a_key_that_is_gone_as_a_call_begins_sends_nothing(alice, locked, add, b
     assert doors[MINE].ledger() == []
 
 
-def test_the_time_of_use_is_written_once_a_minute_and_the_use_is_recorded_once_a_day(alice, locked, add, played):
-    mine, run = add(alice, locked(), MINE), played(max_turns=1)
+def test_the_time_of_use_is_written_once_a_minute_and_the_use_is_recorded_once_a_day(alice, locked, add, begin):
+    mine = add(alice, locked(), MINE)
+    run = begin(alice)
     key = keys.key_for(mine.provider, alice.pk)
     keys.note_use(key, run.pk, alice)
     mine.refresh_from_db()

@@ -1,18 +1,25 @@
-"""Who may open a viewer of a run."""
+"""Who may open a viewer of a run; and whose right to see has ended is sent away, while the others stay."""
 
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
+from accounts import roles
 from accounts.models import ApiToken, User
 from accounts.tokens import create_token
 from experiments.models import Experiment, RunReview
+from experiments.runs.live import viewers
+from experiments.runs.live.consumers import SIGNED_OUT
 from tests.cases import each_case
-from tests.experiments.live.conftest import ORIGIN
+from tests.experiments.live.conftest import ORIGIN, new_session
 from tests.experiments.sharing.published import approved
+from tests.fixtures import PASSWORD
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("redis_server")]
 
@@ -32,15 +39,22 @@ async def test_the_owner_opens_it_in_a_browser_or_with_a_token_alone(watch_run, 
         assert (message["type"], message["seq"]) == ("experiment_created", 1)
 
 
-async def test_a_stranger_is_refused_and_sent_nothing(watch_run, run, charlie, strangers_session, happens):
+async def test_a_stranger_is_refused_sent_nothing_and_takes_nothing_from_others(
+    watch_run, run, charlie, strangers_session, happens, no_watch
+):
+    viewer = await watch_run(run, "?after=1")
     token = await sync_to_async(create_token)(charlie)
     in_browser = await watch_run(run, origin=ORIGIN, cookie=strangers_session)
     by_token = await watch_run(run, authorization=f"Bearer {token}".encode())
     await happens("turn_started", turn=1)
 
-    for viewer in (in_browser, by_token):
-        assert not viewer.is_open
-        assert await viewer.hears_nothing()
+    for refused in (in_browser, by_token):
+        assert not refused.is_open
+        assert await refused.hears_nothing()
+        await refused.leave()
+    assert await viewer.events(1) == [2]
+    await happens("turn_completed", turn=1)
+    assert await viewer.events(1) == [3]
     assert not (await watch_run(UUID("00000000-0000-7000-8000-000000000000"))).is_open, "like one that is not there"
 
 
@@ -98,7 +112,12 @@ async def test_a_starting_point_that_is_no_number_is_refused(watch_run, run, aft
     assert viewer.is_open == (after == "")
 
 
-async def test_deactivated_people_and_expired_tokens_are_refused(watch_run, run, alice, alices_token, alices_session):
+async def test_deactivated_people_expired_tokens_and_whoever_lacks_a_second_factor_are_refused(
+    watch_run, run, alice, alices_token, alices_session, settings
+):
+    settings.REQUIRE_MFA = [alice.role]
+    assert not (await watch_run(run)).is_open
+    settings.REQUIRE_MFA = []
     await ApiToken.objects.aupdate(expiry=timezone.now() - timedelta(seconds=1))
     assert not (await watch_run(run, authorization=alices_token)).is_open
     await ApiToken.objects.aupdate(expiry=None)
@@ -117,3 +136,73 @@ async def test_a_visitor_watches_a_published_run_while_it_is_approved(watch_run,
     assert viewer.is_open
     await sync_to_async(RunReview.objects.update)(approved=None)
     assert await viewer.closing_code()
+
+
+def sign_out(session):
+    browser = Client()
+    browser.cookies[settings.SESSION_COOKIE_NAME] = session.partition(b"=")[2].decode()
+    assert browser.post(reverse("logout")).status_code == 302
+
+
+def change_password(person):
+    browser = Client()
+    browser.post(reverse("login"), {"username": person.username, "password": PASSWORD})
+    new = "seventeen quiet otters"
+    sent = {"oldpassword": PASSWORD, "password1": new, "password2": new}
+    assert browser.post(reverse("account_change_password"), sent).status_code == 302
+
+
+async def test_signing_out_closes_the_socket_and_nothing_more_is_heard(watch_run, run, alices_session, happens):
+    viewer = await watch_run(run)
+    await sync_to_async(sign_out)(alices_session)
+
+    assert await viewer.closing_code() == SIGNED_OUT
+    assert viewers.LOOK_SECONDS < 5
+    await happens("turn_started", turn=1)
+    assert await viewer.hears_nothing(0.5)
+
+
+def deactivate(person):
+    roles.deactivate(person, by=User.objects.create_user("ada", role="admin"))
+
+
+def give_the_run_away(person):
+    Experiment.objects.filter(owner=person).update(owner=User.objects.create_user("bob"))
+
+
+@pytest.mark.parametrize("end", [deactivate, change_password, give_the_run_away])
+async def test_whoever_may_not_see_it_any_more_is_sent_away(watch_run, run, alice, quick_watch, end):
+    viewer = await watch_run(run)
+    await sync_to_async(end)(alice)
+
+    assert await viewer.closing_code() == SIGNED_OUT
+
+
+async def test_signing_out_elsewhere_or_an_expired_token_leaves_this_browser_alone(
+    watch_run, run, alice, alices_token, happens, quick_watch
+):
+    viewer, by_token = await watch_run(run, "?after=1"), await watch_run(run, authorization=alices_token)
+    elsewhere = await sync_to_async(new_session)(alice)
+    await sync_to_async(sign_out)(elsewhere)
+    await ApiToken.objects.aupdate(expiry=timezone.now() - timedelta(seconds=1))
+    assert await by_token.closing_code() == SIGNED_OUT
+    assert await viewer.hears_nothing(0.5)
+
+    await happens("turn_started", turn=1)
+    assert await viewer.events(1) == [2]
+
+
+async def test_a_subscription_ends_with_the_last_viewer_until_the_next(
+    watch_run, run, subscriptions, happens, no_watch
+):
+    first, second = await watch_run(run), await watch_run(run)
+    await first.next()
+    await first.leave()
+    assert subscriptions(run) == 1
+
+    await second.leave()
+
+    assert subscriptions(run) == 0
+    third = await watch_run(run, "?after=1")
+    await happens("turn_started", turn=1)
+    assert await third.events(1) == [2]

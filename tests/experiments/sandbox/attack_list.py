@@ -46,37 +46,19 @@ def attacks(verdicts: str, names: str, **facts: object) -> Iterator[Attack]:
 
 
 REFUSED = """
-    files_memory_of_others files_through_processes files_open_folders files_write_interpreter files_symlink_traps
-    files_device_nodes files_by_handle files_kernel_settings files_environ_of_all files_write_outside
-    files_parent_folders secrets_environment_of_libc secrets_keyring secrets_privileges secrets_become_root
-    secrets_host_name net_tcp_ipv6 net_vsock net_raw net_listen net_terminal process_exec_in_memory
-    process_stays_after_parents process_trace process_read_memory process_steal_descriptors process_priority
-    process_other_limits process_kill_parents kernel_namespaces kernel_enter_namespaces kernel_mount kernel_pivot_root
-    kernel_keys kernel_userfaultfd kernel_io_uring kernel_bpf kernel_perf kernel_modules kernel_unfilter
+    files_write_interpreter files_symlink_traps files_environ_of_all files_write_outside files_parent_folders
+    secrets_privileges secrets_become_root process_stays_after_parents process_kill_parents kernel_namespaces
+    kernel_unfilter
 """
 REFUSED_AND_REAL = """
-    files_canary files_project files_exists files_symlink_write files_hard_link files_chmod files_utime files_destroy
-    secrets_environment net_tcp net_udp net_unix net_unix_abstract net_netlink process_fork process_clone
-    process_subprocess
+    files_canary files_changed secrets_environment net_tcp net_udp net_unix process_clone process_subprocess
 """
-ANSWERS_AND_MORE = """
-    time_at_exit time_in_thread time_in_deletion exit_after_answer value_arguments_changed text_not_unicode text_null
-    memory_survived process_fork_bomb process_daemon kernel_shared_memory files_sparse files_left_behind
-    files_left_behind
-"""
-HUNTS = """
-    files_own_source files_open_descriptors files_memory_of_itself secrets_command_lines hunted_frames hunted_objects
-    hunted_modules hunted_input hunted_tracing
-"""
-FORGERIES = """
-    channel_forged channel_forged_one_each channel_token_found channel_frames channel_nested channel_numbers
-    forged_all_passed exit_prints_after_answer patched_json patched_builtins patched_output patched_harness
-    patched_modules equal_text equal_number equal_mapping equal_always pickled_object
-"""
-ENDS = "exit_interrupted exit_own_exception files_core_dump channel_closed patched_inspect"
+ANSWERS_AND_MORE = "time_at_exit time_in_thread text_not_unicode"
+HUNTS = "files_own_source files_open_descriptors files_memory_of_itself hunted_input"
+FORGERIES = "channel_forged exit_prints_after_answer patched_harness"
+ENDS = "exit_interrupted files_core_dump channel_closed"
 HANGS = """
-    time_busy time_holds_interpreter output_slow process_leaves_group process_stop_itself process_stop_parents
-    process_ignores_signals channel_half limits_time_moved value_awaited
+    time_holds_interpreter output_slow process_stays process_stop_itself process_ignores_signals channel_half
 """
 
 ATTACKS = (
@@ -84,22 +66,15 @@ ATTACKS = (
     *attacks("passed", REFUSED, shares_its_box=True),
     *attacks("passed", REFUSED_AND_REAL, shares_its_box=True, works_unboxed=True),
     *attacks("passed", ANSWERS_AND_MORE),
-    *attacks("passed error", "kernel_old_calls kernel_x32_calls process_exec process_kill_all"),
-    *attacks("passed error", "process_kill_group process_kill_itself channel_read_from patched_exit"),
+    *attacks("passed error", "kernel_old_calls patched_exit"),
     # The answer is not there to be found, and nothing else is taken for it.
     *attacks("failed error", HUNTS, is_cheat=True),
     *attacks("failed error", FORGERIES, is_cheat=True),
     *attacks("failed error output_limit", "channel_flooded", is_cheat=True),
-    *attacks("passed failed error", "channel_garbage"),
-    *attacks("error", "exit_faulthandler", is_cheat=True),
     *attacks("error", ENDS),
-    *attacks("error output_limit", "exit_long_error"),
-    *attacks("failed error", "value_growing"),
     # What it may use up.
-    *attacks("memory", "value_many_numbers limits_raised"),
-    *attacks("memory error", "recursion_unlimited recursion_in_threads"),
+    *attacks("memory", "limits_raised"),
+    *attacks("memory error", "recursion_unlimited"),
     *attacks("passed memory error", "memory_mapped"),
-    *attacks("output_limit", "output_warnings"),
     *attacks("timeout", HANGS, limits=HURRIED),
-    *attacks("timeout memory", "time_power", limits=HURRIED),
 )

@@ -1,45 +1,17 @@
 """Programs whose text itself is the attack: on the parser, on the compiler, on whoever reads or stores it."""
 
 HONEST = "def solve(word):\n    return word[::-1]\n"
-AGREEABLE = """
-class Agreeable:
-    __class__ = str
-
-    def __call__(self, word):
-        return self
-
-    def __getattr__(self, name):
-        return self if not name.startswith("__") else object.__getattribute__(self, name)
-
-    def __eq__(self, other):
-        return True
-
-    __hash__ = None
-
-solve = Agreeable()
-"""
 
 UNRUNNABLE = {
-    "empty": "",
     "nothing to call": "import sys\nANSWER = 1\n",
-    "syntax error": "def solve(word)\n    return word[::-1]\n",
-    "tab mix": "def solve(word):\n        if word:\n\treturn word[::-1]\n",
-    "parentheses": "x = " + "(" * 5000 + ")" * 5000 + "\n" + HONEST,
     "brackets": "x = " + "[" * 100_000 + "]" * 100_000 + "\n" + HONEST,
-    "minus signs": "x = " + "-" * 1_000_000 + "1\n" + HONEST,
-    "lambdas": "x = " + "lambda: " * 50_000 + "1\n" + HONEST,
-    "powers": "x = " + "**".join(["9"] * 50_000) + "\n" + HONEST,
     "attributes": "x = a" + ".a" * 500_000 + "\n" + HONEST,
     "indentation": "".join(" " * depth + "if 1:\n" for depth in range(3000)) + " " * 3000 + "1\n" + HONEST,
     "long number": "x = " + "9" * 5_000_000 + "\n" + HONEST,
-    "null": HONEST + "\0",
-    "surrogate": "x = '\ud800'\n" + HONEST,
     "cookie": "# coding: no-such-encoding\nx = '\ud800'\n" + HONEST,
-    "future late": HONEST + "from __future__ import annotations\n",
     "future unknown": "from __future__ import braces\n" + HONEST,
     "ends at import": 'import os\nprint("ALL PASSED", flush=True)\nos._exit(0)\n' + HONEST,
     "never ends at import": "while True:\n    pass\n" + HONEST,
-    "agreeable entry": AGREEABLE,
 }
 """None of their tests passes."""
 

@@ -61,7 +61,7 @@ def tried_in(backend: str) -> list[Attack]:
     """Landlock and seccomp alone hide what a file holds, though not that it is there."""
     if backend != "landlock":
         return list(ATTACKS)
-    return [attack for attack in ATTACKS if attack.name.startswith(ON_WALLS) and attack.name != "files_exists"]
+    return [attack for attack in ATTACKS if attack.name.startswith(ON_WALLS)]
 
 
 def the_tests(attacks: list[Attack], host: Host) -> list[Test]:

@@ -34,7 +34,7 @@ def nested(depth: int) -> str:
 
 
 BODIES = {
-    **{f"{depth} lists in lists": nested(depth) for depth in (150, 250, 300, 400, 436, 484, 600, 5000)},
+    **{f"{depth} lists in lists": nested(depth) for depth in (150, 250, 436, 484, 5000)},
     "objects in objects": '"value":' + '["d","a",' * 400 + "1" + "]" * 400,
     "sets in sets": '"value":' + '["s",' * 450 + "1" + "]" * 450,
     "countless items": '"value":["l"' + ",0" * 450_000 + "]",
@@ -69,7 +69,7 @@ def test_a_signed_answer_is_a_claim_and_harms_nobody() -> None:
     assert_can_be_kept(execution)
 
 
-@each_case("depth", [150, 300, 450, 480, 700, 940, 5000])
+@each_case("depth", [150, 300, 480, 5000])
 def test_a_script_may_print_documents_of_any_depth(depth: int) -> None:
     code = f"print('[' * {depth} + ']' * {depth})"
 

@@ -1,6 +1,5 @@
 """A provider without pacing: tests ask it as a client does, and read its ledger."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -17,20 +16,6 @@ SCENARIO = (
     "You negotiate over seven computer parts: a graphics card, the memory modules, and one power supply. "
     "Each side needs five parts. Agree on the split of the computer parts with the other side."
 )
-
-
-async def content_of(answer: httpx.Response) -> AsyncIterator[str]:
-    """The lines of a streamed answer that hold a piece of its text."""
-    async for line in answer.aiter_lines():
-        if '"content":"' in line and '"content":""' not in line:
-            yield line
-
-
-async def ended(provider: Running) -> dict[str, Any]:
-    """The last row of the ledger, once its request has come to an end."""
-    await asyncio.sleep(1)
-    assert provider.ledger()[-1]["ended"]
-    return provider.ledger()[-1]
 
 
 def text_of(answer: dict[str, Any]) -> str:

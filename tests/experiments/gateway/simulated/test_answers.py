@@ -1,4 +1,10 @@
-"""What a simulated model says: deterministic, in its own voice, in the language and about the things of the prompt."""
+"""What a simulated model says: deterministic, in its own voice, in the language of the prompt, and by any schema."""
+
+from datetime import datetime
+from enum import Enum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from tests.cases import each_case
 from tests.making import maker
@@ -35,12 +41,6 @@ async def test_the_text_follows_from_model_seed_and_prompt_and_from_no_option_of
     assert text != text_of(await ask(seed=8))
 
 
-async def test_words_sets_the_length_exactly(ask):
-    for words in (1, 60, 2000):
-        for changes in ({}, {"messages": asked(QUESTIONS["en"])}):
-            assert len(text_of(await ask(f"sim/practical:first=0:words={words}", **changes)).split()) == words
-
-
 @each_case("personality", PERSONALITIES)
 async def test_a_conversation_speaks_of_its_scenario_takes_up_what_was_said_and_does_not_repeat(talk, personality):
     said = await talk(personality, 6, "You negotiate over a graphics card and three memory modules.")
@@ -60,11 +60,31 @@ async def test_a_question_is_answered_in_its_language_and_by_each_personality_ot
         assert ("language model" if language == "en" else "语言模型") in text
 
 
-async def test_a_model_that_plays_a_part_answers_as_somebody(ask):
-    messages = [{"role": "system", "content": "You look after the stores of a polar station."}, *asked("Who took it?")]
-    assert "I " in text_of(await ask("sim/neutral:first=0", messages=messages))
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
 
 
-async def test_the_refusing_one_refuses_at_times(ask):
-    answers = [await ask("sim/refusing:first=0", seed=seed) for seed in range(12)]
-    assert {answer["choices"][0]["finish_reason"] for answer in answers} == {"stop", "content_filter"}
+class Nested(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=3, max_length=12)
+    colour: Colour
+    kind: Literal["only"]
+    choice: Literal["x", "y"] | None
+    when: datetime
+    count: int = Field(gt=0, lt=3)
+    even: int = Field(ge=1, le=9, multiple_of=2)
+    ratio: float = Field(gt=0, lt=1)
+    tags: list[str] = Field(min_length=1, max_length=2)
+    pair: tuple[int, str]
+    by_name: dict[str, float]
+    either: int | str
+    child: "Nested | None" = None
+    flag: bool
+
+
+@each_case("seed", range(4))
+async def test_any_schema_of_pydantic_is_satisfied(ask, seed):
+    form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": Nested.model_json_schema()}}
+    Nested.model_validate_json(text_of(await ask(response_format=form, seed=seed)), strict=False)

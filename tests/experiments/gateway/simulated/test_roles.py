@@ -8,14 +8,10 @@ import pytest
 from experiments.gateway.simulated import coding
 from experiments.gateway.simulated.answers import answer_to
 from experiments.gateway.simulated.request import read_request
-from experiments.workflows import council, debate
 from experiments.workflows.base.filter import filter_step, read_filter
-from experiments.workflows.base.flags import addresses_reviewers
 from experiments.workflows.base.judge import TurnToJudge, judge_step, read_verdicts
 from experiments.workflows.base.prompts import fenced, fill
-from experiments.workflows.base.records import Record
-from experiments.workflows.base.replay import passed
-from experiments.workflows.base.steps import Ask, Cast, Listen, Outcome, Prompt, Seat, Stored
+from experiments.workflows.base.steps import Cast, Outcome, Prompt, Stored
 from experiments.workflows.battles.judge_prompt import Shown
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.coding import judging, setting, solving
@@ -45,36 +41,6 @@ def answered(body):
 
 def is_chinese(text):
     return any(ord(character) in HAN for character in text)
-
-
-def played(workflow, models, **config):
-    """What is asked and recorded until nothing but offers is left: answers and findings by their keys."""
-    answers, findings = {}, {}
-
-    def one(step):
-        if isinstance(step, list):
-            return [one(each) for each in step]
-        if isinstance(step, Ask):
-            answers[step.key] = said(models[step.seat], step.messages, step.schema, 7)
-            return Outcome(text=answers[step.key])
-        if isinstance(step, Record):
-            findings[step.key] = step.finding
-            return Outcome()
-        return passed(step) if isinstance(step, Listen) else whole(step)
-
-    def whole(play):
-        outcome = None
-        while True:
-            try:
-                step = play.send(outcome)
-            except StopIteration as end:
-                return end.value
-            if isinstance(step, Listen) and step.is_offer:
-                return None
-            outcome = one(step)
-
-    whole(workflow.run(workflow.config(**config), Cast({seat: Seat(seat) for seat in models}, seed=5)))
-    return answers, findings
 
 
 # --- turns and their filter ---
@@ -128,58 +94,6 @@ def test_the_filter_removes_asides_and_returns_everything_else_verbatim(text, ke
 
 
 # --- council and debate ---
-
-
-@each_case("language", QUESTIONS)
-def test_a_council_answers_ranks_and_concludes_in_the_language_of_the_question(language):
-    members = {
-        f"member-{n}": name for n, name in enumerate(("cooperative", "sceptical", "practical", "competitive"), 1)
-    }
-    models = {**members, "chair": "neutral", "title": "neutral"}
-    answers, findings = played(council.WORKFLOW, models, question=QUESTIONS[language])
-
-    ballots = [finding for finding in findings.values() if finding.type == "ballot_read"]
-    assert len(ballots) == 4
-    assert all(ballot.order and not ballot.flags for ballot in ballots)
-    assert len({tuple(map(tuple, ballot.order)) for ballot in ballots}) > 1, "reviewers differ"
-    assert [is_chinese(text) for text in answers.values()] == [language == "zh"] * len(answers)
-    assert not any(map(addresses_reviewers, answers.values()))
-    assert "Member" in answers["turn/1/conclusion"]
-
-
-@each_case("manner", ["talk", "missing", "prose"])
-def test_a_council_goes_on_when_a_ballot_is_spoiled(manner):
-    models = {
-        "member-1": f"neutral:json={manner}",
-        "member-2": "practical",
-        "member-3": "sceptical",
-        "chair": "neutral",
-    }
-    _answers, findings = played(council.WORKFLOW, models, question=QUESTIONS["en"], title=False)
-    assert any(finding.type == "ballots_counted" for finding in findings.values())
-
-
-@each_case(
-    "request_",
-    [
-        "We want to build a small weather station with our school class. We would prefer open source parts.",
-        "我们想和班上的学生一起做一个小型气象站，预算两千元。希望使用开源零件。",
-    ],
-)
-def test_debaters_make_distinct_points_answer_each_other_and_are_summed_up_by_reference(request_):
-    models = {"refiner": "neutral", "A": "cooperative", "B": "sceptical", "C": "practical", "summarizer": "neutral"}
-    config = {"prompt": request_, "mode": "automatic", "rounds": 2}
-    answers, findings = played(debate.WORKFLOW, models, **config)
-
-    parsed = [finding for finding in findings.values() if finding.type == "message_parsed"]
-    assert len(parsed) == 8
-    assert [finding.flags for finding in parsed] == [[]] * 8
-    points = [json.loads(answers[f"round/{turn}/{seat}"]) for turn in (1, 2) for seat in "ABC"]
-    texts = [point["contents"] for one in points for point in one["new_perspectives"]]
-    assert len(set(texts)) == len(texts)
-    assert points[0]["counterpoints"] == []
-    assert all(one["counterpoints"] for one in points[1:])
-    assert all(is_chinese(text) == is_chinese(request_) for text in texts)
 
 
 # --- battles ---
@@ -260,7 +174,7 @@ def test_every_problem_is_new_proved_by_its_reference_and_missed_by_every_slip()
         assert all(share_passed(problem.reference.replace(*slip.split(" -> ")), problem) < 1 for slip in slips)
 
 
-def test_the_stronger_solve_more():
+def test_the_stronger_solve_more_and_a_problem_from_elsewhere_gets_a_function_of_its_name():
     problems = [problem_of(seed) for seed in range(8)]
     means = []
     for name in ("yew", "ash", "oak"):
@@ -268,12 +182,10 @@ def test_the_stronger_solve_more():
         means.append(sum(shares) / len(shares))
     assert means == sorted(means)
     assert means[0] < 0.8 < means[-1]
-
-
-def test_a_problem_from_elsewhere_is_answered_by_a_function_of_its_name():
-    problem = problem_of()
-    other = problem.__class__(**{**{name: getattr(problem, name) for name in problem.__slots__}, "title": "Towers"})
-    assert f"def {problem.entry}(" in solved_by("coder-oak", other)
+    known = {name: getattr(problems[0], name) for name in problems[0].__slots__}
+    other = problems[0].__class__(**known | {"title": "Towers"})
+    assert f"def {other.entry}(" in solved_by("coder-oak", other)
+    assert said("coder", [Prompt("user", fill("coding/health"))]) == "ready"
 
 
 @pytest.mark.parametrize("model", ["coder-oak", "coder-yew", "cooperative"])
@@ -289,7 +201,3 @@ def test_marks_follow_what_the_sandbox_found(model):
     means = [mean(f"It passed {count} of 12 tests.") for count in (12, 6, 0)]
     assert means == sorted(means, reverse=True)
     assert mean("It could not be run at all: SyntaxError") < means[0]
-
-
-def test_a_health_check_gets_its_word():
-    assert said("coder", [Prompt("user", fill("coding/health"))]) == "ready"

@@ -1,57 +1,45 @@
-"""They end in another way than by an answer, never end, or print what no text is."""
+"""They end in another way than by an answer, never end, print what no text is, or take more than they may."""
 
 import atexit
 import ctypes
-import faulthandler
+import mmap
 import os
+import resource
 import sys
 import threading
 import time
 
-KEPT = []
+NAMES = [name for name in dir(resource) if name.startswith("RLIMIT_")]
 
 
-def exit_after_answer(host):
-    """Answers, and crashes on the way out."""
-    atexit.register(os.abort)
-
-
-def exit_faulthandler(host):
-    """Has the interpreter write its frames into every descriptor, and end itself a moment later."""
-    for number in range(3, 256):
+def limits_raised(host):
+    """Raises the limits that were set for it, and then takes what they forbade."""
+    for name in NAMES:
         try:
-            faulthandler.enable(file=number)
-            faulthandler.dump_traceback(file=number)
-        except (OSError, ValueError, RuntimeError):
+            resource.setrlimit(getattr(resource, name), (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        except (OSError, ValueError):
             continue
-    faulthandler.dump_traceback_later(0.05, exit=True)
-    time.sleep(600)
+    return len(bytearray(8 << 30))
+
+
+def memory_mapped(host):
+    """Maps 8 GB and writes to each page of it."""
+    with mmap.mmap(-1, 8 << 30) as memory:
+        for page in range(0, 8 << 30, 4096):
+            memory[page] = 1
+    return "has 8 GB"
+
+
+def output_slow(host):
+    """Prints a letter now and then, for ever: who waits for silence waits long."""
+    while True:
+        print(".", end="", flush=True)
+        time.sleep(0.01)
 
 
 def exit_interrupted(host):
     """Raises what only a person at the keyboard raises; a reader of ordinary exceptions misses it."""
     raise KeyboardInterrupt
-
-
-def exit_long_error(host):
-    """Raises with a text of 50 MB, of letters that no encoding knows."""
-    raise ValueError("\ud800\0\x1b[2J" * 5_000_000)
-
-
-class Unshowable(BaseException):
-    def __str__(self):
-        os._exit(0)
-
-    __repr__ = __str__
-
-    @property
-    def args(self):
-        os._exit(0)
-
-
-def exit_own_exception(host):
-    """Raises an exception of its own that cannot be shown: whoever prints it runs its code."""
-    raise Unshowable
 
 
 def exit_prints_after_answer(host):
@@ -61,19 +49,6 @@ def exit_prints_after_answer(host):
     return "wrong"
 
 
-def recursion_in_threads(host):
-    """Calls itself without end in a thread with a stack of its own size."""
-    sys.setrecursionlimit(10**8)
-    threading.stack_size(64 << 20)
-    thread = threading.Thread(target=descend)
-    thread.start()
-    thread.join()
-
-
-def descend():
-    return sorted([1, 2], key=lambda one: descend())
-
-
 def recursion_unlimited(host):
     """Takes the limit of recursion away, and then calls itself through C until the stack is gone."""
     sys.setrecursionlimit(2**31 - 1)
@@ -81,15 +56,10 @@ def recursion_unlimited(host):
 
 
 def text_not_unicode(host):
-    """Prints bytes that are no text, and control characters of terminals."""
+    """Prints bytes that are no text, control characters of terminals, and null bytes, which PostgreSQL cannot store."""
     for stream in (sys.stdout, sys.stderr):
-        stream.buffer.write(b"\xff\xfe\x80 \xed\xa0\x80 \x1b[2J\x1b]0;title\x07\r\n" * 1000)
+        stream.buffer.write(b"\xff\xfe\x80 \xed\xa0\x80 \x1b[2J\x1b]0;title\x07\0\r\n" * 1000)
         stream.buffer.flush()
-
-
-def text_null(host):
-    """Prints null bytes, which PostgreSQL cannot store, and returns the truth."""
-    print("\0" * 1000)
 
 
 def time_at_exit(host):
@@ -97,29 +67,9 @@ def time_at_exit(host):
     atexit.register(time.sleep, 600)
 
 
-def time_busy(host):
-    """Loops on one test only, and swallows whatever would interrupt it."""
-    while True:
-        try:
-            while True:
-                pass
-        except BaseException:
-            continue
-
-
 def time_holds_interpreter(host):
     """Sleeps in C with the interpreter's lock in its hand: no other thread, no alarm of Python's gets a turn."""
     ctypes.PyDLL(None).sleep(600)
-
-
-class Sticky:
-    def __del__(self):
-        time.sleep(600)
-
-
-def time_in_deletion(host):
-    """Answers with the truth, and hangs when its last object is thrown away."""
-    KEPT.append(Sticky())
 
 
 def time_in_thread(host):
@@ -131,8 +81,3 @@ def chatter():
     while True:
         print('{"value": "forged"}', flush=True)
         time.sleep(0.001)
-
-
-def time_power(host):
-    """Stays inside one multiplication of numbers."""
-    return (7 ** (1 << 25)) % 10

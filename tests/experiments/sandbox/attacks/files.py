@@ -1,42 +1,16 @@
-"""They read, change and fill what is not theirs: files, folders, disks."""
+"""They read, change and fill what is not theirs, and look for rights that they were not given."""
 
-import ctypes
 import json
 import os
 import re
 import resource
-import shutil
-import stat
 import sys
 
-
-DISKS = ("/dev/mem", "/dev/kmsg", "/dev/port", "/dev/sda", "/dev/vda", "/dev/nvme0n1", "/dev/kvm", "/dev/fuse")
-SETTINGS = (
-    "/proc/sys/kernel/core_pattern",
-    "/proc/sys/kernel/modprobe",
-    "/proc/sys/vm/overcommit_memory",
-    "/proc/self/oom_score_adj",
-    "/proc/1/oom_score_adj",
-    "/sys/kernel/uevent_helper",
-    "/sys/fs/cgroup/cgroup.procs",
-)
-NOTES = ["/tmp/note", "/dev/shm/note", "note", os.path.expanduser("~/note")]
 ANSWER = re.compile(rb"answer-[0-9a-f]{32}")
 ANYTHING = re.compile(rb"(answer|secret)-[0-9a-f]{32}")
 PLACES = ["/tmp", "/box", "/dev/shm", "/run", "/var", "/home", "/root", "/opt", "/mnt", os.getcwd(), *sys.path]
 SKIPPED = {"/usr", "/lib", "/lib64", "/proc", "/sys", "/dev", "/nix", "/snap"}
-
-
-def files_by_handle(host):
-    """Opens the root of the file system by its number, as a program once left its container."""
-    handle = (ctypes.c_uint32 * 4)(8, 1, 2, 0)  # eight bytes, type 1, inode 2
-    for path in ("/", "/tmp", "/usr"):
-        try:
-            folder = os.open(path, os.O_RDONLY)
-        except OSError:
-            continue
-        if ctypes.CDLL(None).syscall(number_of(304, 265), folder, ctypes.byref(handle), os.O_RDONLY) >= 0:
-            return "opened by its number"
+HARMLESS = {"LC_CTYPE", "PWD"}
 
 
 def read(path):
@@ -45,13 +19,30 @@ def read(path):
 
 
 def files_canary(host):
-    """Reads a file whose exact path it knows."""
-    return read(host["file"])
+    """Reads files whose exact paths it knows, those of the project that runs it among them."""
+    files = (".env", "pyproject.toml", "manage.py", "arenasite/settings.py", "var/key")
+    return any_of(read, host["file"], *(os.path.join(host["project"], name) for name in files))
 
 
-def files_chmod(host):
-    """Changes the rights of a file outside."""
-    return any_of(lambda mode: os.chmod(host["file"], mode), 0o000, 0o777)
+def files_changed(host):
+    """Changes the rights and the times of a file outside, takes it in by another name, and gets rid of it."""
+    inside, ways = f"/tmp/{host['marker']}", (
+        lambda path: os.chmod(path, 0o777),
+        lambda path: os.utime(path, (1, 1)),
+        lambda path: os.link(path, inside),
+        lambda path: os.truncate(path, 0),
+        lambda path: os.rename(path, path + "2"),
+        os.remove,
+    )
+    return any_of(lambda change: change(host["file"]), *ways) or any_of(
+        lambda folder: write_into(folder, inside), host["folder"]
+    )
+
+
+def write_into(folder, link):
+    os.symlink(folder, link)
+    with open(f"{link}/new", "w") as outside:
+        return outside.write("evil")
 
 
 def files_core_dump(host):
@@ -61,22 +52,6 @@ def files_core_dump(host):
     except (OSError, ValueError):
         pass
     os.abort()
-
-
-def files_destroy(host):
-    """Empties, renames and removes a file outside."""
-    ways = (lambda path: os.truncate(path, 0), lambda path: os.rename(path, path + "2"), os.remove)
-    if found := any_of(lambda destroy: destroy(host["file"]), *ways):
-        return found
-    shutil.rmtree(host["folder"], ignore_errors=True)
-
-
-def files_device_nodes(host):
-    """Opens disks and the machine's memory, and makes the device nodes that are missing."""
-    nodes = ((stat.S_IFCHR, 1, 1), (stat.S_IFBLK, 8, 0), (stat.S_IFBLK, 254, 0))
-    return any_of(lambda path: os.open(path, os.O_RDONLY), *DISKS) or any_of(
-        lambda node: os.mknod(f"/tmp/node{node[1]}", 0o666 | node[0], os.makedev(*node[1:])), *nodes
-    )
 
 
 def files_environ_of_all(host):
@@ -94,43 +69,6 @@ def files_environ_of_all(host):
             continue
         if "secret-" in text or "CANARY" in text:
             return text
-
-
-def files_exists(host):
-    """Asks whether a file outside is there, which tells much without a right to read."""
-    return any_of(os.stat, host["file"], host["folder"], host["project"], host["socket"])
-
-
-def files_hard_link(host):
-    """Takes the file outside in by a second name."""
-    os.link(host["file"], f"/tmp/{host['marker']}")
-    return read(f"/tmp/{host['marker']}")
-
-
-def files_kernel_settings(host):
-    """Changes settings of the kernel: which program is run when one crashes, and the like."""
-    for path in SETTINGS:
-        try:
-            with open(path, "r+") as setting:
-                value = setting.readline().strip() or "0"
-                if path.endswith("oom_score_adj"):
-                    value = str(int(value) - 1)
-                setting.seek(0)
-                setting.write(value)
-            return f"wrote {path}"
-        except (OSError, ValueError):
-            continue
-
-
-def files_left_behind(host):
-    """Leaves a note for its next test: each test has to have a box of its own."""
-    if any(map(os.path.exists, NOTES)):
-        return "an earlier test was here"
-    for note in NOTES:
-        try:
-            open(note, "w").close()
-        except OSError:
-            continue
 
 
 def files_memory_of_itself(host):
@@ -158,18 +96,6 @@ def search(memory, line):
     return found.group().decode() if found else None
 
 
-def files_memory_of_others(host):
-    """Opens the memory of every other process, to read and to write it."""
-    for number in {1, os.getppid(), host["pid"], *range(2, 200)} - {os.getpid()}:
-        for mode in ("rb", "r+b"):
-            try:
-                with open(f"/proc/{number}/mem", mode, 0) as memory, open(f"/proc/{number}/maps") as maps:
-                    memory.seek(int(maps.readline().split("-")[0], 16))
-                    return f"{number}: {memory.read(16)!r}"
-            except (OSError, ValueError):
-                continue
-
-
 def files_open_descriptors(host):
     """Reads whatever its parents left open, by number and through /proc/self/fd."""
     seen = b""
@@ -188,17 +114,6 @@ def files_open_descriptors(host):
             pass
     found = ANYTHING.search(seen)
     return found.group().decode() if found else "nothing found"
-
-
-def files_open_folders(host):
-    """Climbs out through an open folder, should one have been left open."""
-    return any_of(lambda number: climb_from(number, host["file"]), *range(256))
-
-
-def climb_from(number, path):
-    os.fchdir(number)
-    os.chdir("../" * 40)
-    return read(path.lstrip("/"))
 
 
 def files_own_source(host):
@@ -234,19 +149,6 @@ def readable(top):
                 yield path
 
 
-def files_project(host):
-    """Reads the project that runs it, with its settings and keys."""
-    files = (".env", "pyproject.toml", "manage.py", "arenasite/settings.py", "var/key")
-    return any_of(read, *(os.path.join(host["project"], name) for name in files))
-
-
-def files_sparse(host):
-    """Makes one file of a terabyte without writing it."""
-    with open("/tmp/sparse", "wb", 0) as file:
-        ways = (lambda: os.truncate(file.name, 1 << 40), lambda: os.pwrite(file.fileno(), b"x", 1 << 40))
-        return any_of(lambda grow: grow(), *ways)
-
-
 def files_symlink_traps(host):
     """Replaces everything that it may by links to the file outside: who reads or cleans up here follows them."""
     for folder in ("/tmp", "/box", "/dev/shm", os.getcwd()):
@@ -266,27 +168,6 @@ def names(folder):
         return os.listdir(folder)
     except OSError:
         return []
-
-
-def files_symlink_write(host):
-    """Writes into the folder outside through a symbolic link inside."""
-    inside = f"/tmp/{host['marker']}"
-    os.symlink(host["folder"], inside)
-    with open(f"{inside}/new", "w") as outside:
-        return f"wrote {outside.write('evil')} letters"
-
-
-def files_through_processes(host):
-    """Goes around the walls through the magic links of its parents: cwd, root, exe and open files."""
-    numbers = ("self", "thread-self", "1", os.getppid(), host["pid"])
-    ways = ("root", "cwd", "root/proc/1/root", "cwd/../../../../../..")
-    return any_of(read, *(f"/proc/{number}/{way}{host['file']}" for number in numbers for way in ways))
-
-
-def files_utime(host):
-    """Changes the times of a file outside."""
-    os.utime(host["file"], (1, 1))
-    return "changed its times"
 
 
 def files_write_interpreter(host):
@@ -313,3 +194,32 @@ def leave(place, host):
             return file.write("I was here")
     except OSError:
         return 0
+
+
+def secrets_become_root(host):
+    """Becomes root, or somebody else."""
+    numbers = {0, 1, 1000, 65533} - {os.getuid(), os.getgid()}
+    for become in (os.setuid, os.setgid, os.seteuid, os.setegid, lambda one: os.setresuid(one, one, one)):
+        if found := any_of(become, *numbers):
+            return found
+    return any_of(os.setgroups, [0])
+
+
+def secrets_environment(host):
+    """Reads its environment, which may hold nothing but what the interpreter puts there itself."""
+    if names := set(os.environ) - HARMLESS:
+        return f"found {sorted(names)}"
+
+
+def secrets_privileges(host):
+    """Looks at who it is: it should be nobody, without a capability and without a way to get one."""
+    if 0 in (os.getuid(), os.geteuid(), os.getgid(), os.getegid(), *os.getgroups()):
+        return "is root"
+    try:
+        with open("/proc/self/status") as status:
+            facts = dict(line.split(":", 1) for line in status)
+    except OSError:
+        return None
+    held = [name for name in ("CapInh", "CapPrm", "CapEff", "CapAmb") if int(facts[name], 16)]
+    if held or int(facts["NoNewPrivs"]) != 1:
+        return f"may do more than it should: {held}, {facts['NoNewPrivs']}"
