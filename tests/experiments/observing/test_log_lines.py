@@ -66,21 +66,16 @@ def test_whatever_is_said_stays_one_line_that_moves_no_terminal(lines, said):
     assert len(lines.format(record("%s", "x" * 100_000))) < 6000, "long messages are cut"
 
 
-def test_no_line_of_a_trace_can_be_taken_for_a_beginning():
-    line = Readable().format(record("failed", exc_info=failed(ValueError(FORGED))))
-    first, *others = line.split("\n")
-
+def test_no_line_of_a_trace_can_be_taken_for_a_beginning_and_it_tells_its_causes_and_of_values_nothing():
+    first, *others = Readable().format(record("failed", exc_info=failed(ValueError(FORGED)))).split("\n")
     assert first.endswith("failed")
     assert others[0] == "    Traceback (most recent call last):"
     assert all(other.startswith("    ") for other in others)
-    assert "forged" not in line
+    assert not any("forged" in line for line in (first, *others))
 
-
-def test_a_trace_tells_its_causes_and_of_values_nothing():
     _, cause, _ = failed(DatabaseError("first line\nDETAIL: Failing row contains (canary-prompt)"))
     made = record("failed", exc_info=failed(RuntimeError("second\n" + 5000 * "x"), cause))
     told = json.loads(Json().format(made))["exception"]
-
     assert told.index("DatabaseError: first line") < told.index("RuntimeError: second")
     assert "That was the cause of:" in told
     assert "(canary-prompt)" not in told
@@ -101,7 +96,9 @@ def test_what_work_is_about_ends_with_it_and_adds_up():
 PROMPT, REPLY, KEY = "canary-prompt-5e1d", "canary-reply-77aa", "sk-canary-7f3a9c55e1d24b08"
 
 
-def test_no_line_has_a_prompt_a_reply_or_a_key(lines, arena, start, drive, scripted, alice, monkeypatch):
+def test_no_line_has_a_prompt_a_reply_or_a_key_and_those_of_the_gateway_say_to_which_call_they_belong(
+    lines, arena, start, drive, scripted, alice, monkeypatch
+):
     monkeypatch.setenv("KEY_OF_THE_LAB", KEY)
     scripted.provider.api_key_env = "KEY_OF_THE_LAB"
     scripted.provider.save()
@@ -120,6 +117,11 @@ def test_no_line_has_a_prompt_a_reply_or_a_key(lines, arena, start, drive, scrip
     assert REPLY not in lines.text
     assert KEY not in lines.text
     assert PROMPT not in lines.text.replace(f"/{PROMPT}", "")
+    calls = {str(pk): key for pk, key in Call.objects.filter(run=run).values_list("pk", "step__key")}
+    of_gateway = [one for one in lines.objects if one["logger"].startswith(("httpx", "aiohttp"))]
+    of_run = [one for one in of_gateway if one["run"] == str(run.pk)]
+    assert {one["call"]: one["step"] for one in of_run} == calls
+    assert {one["run"] for one in of_gateway} == {str(run.pk), str(broken.pk)}
 
 
 def test_an_error_of_ours_tells_no_prompt_either(lines, arena, start, drive, monkeypatch):
@@ -138,13 +140,3 @@ def test_an_error_of_ours_tells_no_prompt_either(lines, arena, start, drive, mon
     assert told["experiment"] == str(run.experiment_id)
     assert "ValueError: cannot go on" in told["exception"]
     assert PROMPT not in lines.text
-
-
-def test_a_line_of_the_gateway_says_to_which_call_it_belongs(lines, arena, start, drive, scripted):
-    run = start(arena(scripted.model("scripted/speaks", "Four."), max_turns=1))
-    drive()
-
-    calls = {str(pk): key for pk, key in Call.objects.filter(run=run).values_list("pk", "step__key")}
-    of_gateway = [one for one in lines.objects if one["logger"].startswith(("httpx", "aiohttp"))]
-    assert {one["call"] for one in of_gateway} == set(calls)
-    assert all((one["run"], one["step"]) == (str(run.pk), calls[one["call"]]) for one in of_gateway)

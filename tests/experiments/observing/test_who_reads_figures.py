@@ -1,6 +1,9 @@
 """Figures are for whoever shows the token, and for administrators; they are told also when something is away."""
 
+from unittest.mock import Mock
+
 import pytest
+from django.core.cache import caches
 from django.db import connection
 from django.db.utils import OperationalError
 from django.test import Client
@@ -46,26 +49,24 @@ def test_whoever_shows_the_token_reads_them_and_without_it_only_administrators(t
     assert Client().get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
 
 
-def test_without_redis_the_rest_is_told(token, redis_server):
+def test_without_redis_or_a_database_the_rest_is_told_as_a_figure_and_on_the_operators_page(token, admin, redis_server):
+    browser = signed_in(admin)
     redis_server.stop()
     try:
-        text = asked(token).content.decode()
+        text, page = asked(token).content.decode(), browser.get("/operator/").content.decode()
     finally:
         redis_server.start()
-
     assert "arena_redis_up 0.0" in text
     assert "arena_database_up 1.0" in text
     assert "arena_runs{" in text
     assert "arena_calls_total{" not in text
+    assert "Redis is not responding." in page
+    assert "Unknown while Redis is away." in page
+    assert "SQLite" in page or "PostgreSQL" in page
 
-
-def test_without_a_database_the_rest_is_told(token):
-    def away(*_):
-        raise OperationalError("the database is away")
-
-    with connection.execute_wrapper(away):
+    caches["memory"].clear()
+    with connection.execute_wrapper(Mock(side_effect=OperationalError("the database is away"))):
         answer = asked(token)
-
     assert answer.status_code == 200
     assert b"arena_database_up 0.0" in answer.content
     assert b"arena_redis_up 1.0" in answer.content
