@@ -21,14 +21,8 @@ DEPLOY = ROOT / "deploy"
 VARIABLE = re.compile(r"ARENA_[A-Z]+(?:_[A-Z]+)*|PORT|DATABASE_URL|REDIS_URL|OPENROUTER_API_KEY")
 MOST_EXPOSED = {"arena-sandbox.service": 3.5, "arena-up.service": 3.5}  # they make namespaces
 UNITS = (
-    "arena-web@8000",
-    "arena-engine@1",
-    "arena-callers@1",
-    "arena-reports",
-    "arena-sandbox",
-    "arena-prepare",
-    "arena-backup",
-    "arena-up",
+    *("arena-web@8000", "arena-engine@1", "arena-callers@1", "arena-reports"),
+    *("arena-sandbox", "arena-prepare", "arena-backup", "arena-up"),
 )
 
 
@@ -67,8 +61,9 @@ def test_compose_and_systemd_start_each_part_as_the_platform_itself_does():
         assert f"ExecStart=/opt/arena/.venv/bin/python manage.py {' '.join(words)}\n" in unit.read_text()
 
 
-def test_no_container_of_ours_may_do_more_than_it_must():
-    for name, service in services().items():
+def test_no_container_may_do_more_than_it_must_and_parts_wait_for_tables():
+    told = services()
+    for name, service in told.items():
         if service["image"] == "arena-lab":
             assert service["read_only"], name
             assert service["user"] == "10001:10001", name
@@ -78,11 +73,7 @@ def test_no_container_of_ours_may_do_more_than_it_must():
         assert not service.get("privileged"), name
         assert "no-new-privileges:true" in service["security_opt"], name
         assert not any("docker.sock" in str(volume) for volume in service["volumes"]), name
-    assert [name for name, service in services().items() if service.get("ports")] == ["nginx"]
-
-
-def test_the_parts_wait_for_tables_and_the_database_and_redis_are_not_reached_from_outside():
-    told = services()
+    assert [name for name, service in told.items() if service.get("ports")] == ["nginx"]
 
     for name in ("web", "engine", "callers", "reports", "sandbox"):
         assert told[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
@@ -112,58 +103,43 @@ def test_the_image_is_made_from_the_locked_list_and_runs_as_nobody_in_particular
     assert all((ROOT / path).exists() for path in copied)
 
 
-@pytest.fixture
-def units(tmp_path):
-    """The units, as they would be where the code is here. How systemd's checker is called on them."""
-    checker = shutil.which("systemd-analyze")
-    assert checker, "systemd-analyze is missing: apt install systemd"
-    folder = tmp_path / "units"
-    shutil.copytree(DEPLOY / "systemd", folder)
-    for path in folder.rglob("*.*"):
-        if path.is_file():
-            text = path.read_text().replace("/opt/arena/.venv/bin/python", "/bin/sh")
-            path.write_text(text.replace("/opt/arena", str(ROOT)))
-
-    def check(*words):
-        done = subprocess.run(
-            [checker, *words], env={**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:"}, capture_output=True, text=True
-        )
-        return done.returncode, done.stdout + done.stderr
-
-    return check
-
-
-@pytest.mark.system
-def test_systemd_understands_every_line_of_the_units(units):
-    everything = [f"{name}.service" for name in UNITS]
-
-    assert units("verify", "--man=no", "arena.target", "arena-backup.timer", *everything) == (0, "")
-
-
-def ready(address):
-    command = [sys.executable, str(DEPLOY / "ready.py"), address, "0.2"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stderr
-
-
 @pytest.mark.system
 def test_a_server_that_is_there_is_not_ended_for_what_it_lacks():
+    def ready(place):
+        command = [sys.executable, str(DEPLOY / "ready.py"), f"{address}/{place}", "0.2"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stderr
+
     with answering(lambda asked: (int(asked.path[1:]), {}, b"Redis is not responding.")) as address:
-        assert ready(f"{address}/200") == (0, "")
-        code, said = ready(f"{address}/503")
+        assert ready(200) == (0, "")
+        code, said = ready(503)
         assert (code, "Redis is not responding." in said) == (0, True)
 
-    code, said = ready(f"{address}/200")
+    code, said = ready(200)
     assert (code, "no answer" in said) == (1, True)
 
 
 @pytest.mark.system
-def test_the_units_are_as_closed_as_their_work_allows(units):
-    for name in UNITS:
-        code, said = units("security", "--offline=true", "--no-pager", f"{name}.service")
+def test_systemd_understands_every_line_of_the_units_which_are_as_closed_as_their_work_allows(tmp_path):
+    checker, folder = shutil.which("systemd-analyze"), tmp_path / "units"
+    assert checker, "systemd-analyze is missing: apt install systemd"
+    shutil.copytree(DEPLOY / "systemd", folder)
+    for path in filter(Path.is_file, folder.rglob("*.*")):  # as they would be where the code is here
+        text = path.read_text().replace("/opt/arena/.venv/bin/python", "/bin/sh")
+        path.write_text(text.replace("/opt/arena", str(ROOT)))
+
+    def units(*words):
+        where = {**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:"}
+        done = subprocess.run([checker, *words], env=where, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    everything = [f"{name}.service" for name in UNITS]
+    assert units("verify", "--man=no", "arena.target", "arena-backup.timer", *everything) == (0, "")
+    for name in everything:
+        code, said = units("security", "--offline=true", "--no-pager", name)
         [exposure] = re.findall(r"exposure level for \S+: ([0-9.]+)", said)
         assert code == 0
-        assert float(exposure) <= MOST_EXPOSED.get(f"{name}.service", 2.0), said
+        assert float(exposure) <= MOST_EXPOSED.get(name, 2.0), said
 
 
 def test_static_files_can_be_read_by_others_whatever_the_services_keep_to_themselves(tmp_path, settings):

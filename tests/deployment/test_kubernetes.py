@@ -33,11 +33,10 @@ def test_they_fit_the_published_schemas(version, subtests):
             kubernetes_validate.validate(manifest, version, strict=True)
 
 
-def test_each_file_is_named_and_each_name_is_a_file():
-    others = {"kustomization.yaml"}
-
-    assert {path.name for path in FOLDER.glob("*.yaml")} - others == set(KUSTOMIZATION["resources"])
+def test_each_file_is_named_each_name_is_a_file_and_secrets_are_not_kept():
+    assert {path.name for path in FOLDER.glob("*.yaml")} - {"kustomization.yaml"} == set(KUSTOMIZATION["resources"])
     assert {"arena.env", "secrets.env.example"} == {path.name for path in FOLDER.glob("*env*")}
+    assert "deploy/kubernetes/secrets.env" in Path(DEPLOY.parent / ".gitignore").read_text().split()
 
 
 def test_the_parts_are_started_as_the_platform_itself_does():
@@ -58,41 +57,28 @@ def test_only_variables_that_the_code_reads_are_set():
     assert {"ARENA_SECRET_KEY", "ARENA_KEY_SECRETS", "DATABASE_URL", "ARENA_FILES"} <= set_here
 
 
-def test_no_pod_has_more_rights_than_it_needs(subtests):
+def test_no_pod_has_more_rights_than_it_needs_and_longer_to_end_than_it_waits_for_its_calls():
     for name, pod in pods().items():
         for container in (*pod.get("initContainers", ()), *pod["containers"]):
-            with subtests.test(f"{name} {container['name']}"):
-                kept = container["securityContext"]
-                assert (kept["allowPrivilegeEscalation"], kept["readOnlyRootFilesystem"]) == (False, True)
-                assert kept["capabilities"] == {"drop": ["ALL"]}
-                assert {"requests", "limits"} <= set(container["resources"])
-        assert pod["securityContext"]["runAsNonRoot"]
-        assert pod["automountServiceAccountToken"] is False
-
-
-def test_what_is_scaled_and_let_in_is_there():
-    names = {(one["kind"], one["metadata"]["name"]) for one in manifests()}
-    scaled = [one["spec"]["scaleTargetRef"] for one in manifests() if one["kind"] == "HorizontalPodAutoscaler"]
-
-    assert {(one["kind"], one["name"]) for one in scaled} <= names
-    assert {"engine", "sandbox", "tasks"} == {one["name"] for one in scaled}
-
-
-def test_a_worker_has_longer_to_end_than_it_waits_for_its_calls():
-    for pod in pods().values():
+            kept = container["securityContext"]
+            assert (kept["allowPrivilegeEscalation"], kept["readOnlyRootFilesystem"]) == (False, True), name
+            assert kept["capabilities"] == {"drop": ["ALL"]}, name
+            assert {"requests", "limits"} <= set(container["resources"]), name
+        assert pod["securityContext"]["runAsNonRoot"], name
+        assert pod["automountServiceAccountToken"] is False, name
         waits = {one["name"]: int(one["value"]) for one in pod["containers"][0].get("env", ())}
-        assert pod.get("terminationGracePeriodSeconds", 30) > max(waits.values(), default=0)
+        assert pod.get("terminationGracePeriodSeconds", 30) > max(waits.values(), default=0), name
     assert pods()["callers"]["terminationGracePeriodSeconds"] >= DRAIN_SECONDS
 
 
-def test_the_sandbox_reaches_nothing_but_the_database_and_redis():
-    [policy] = [one for one in manifests() if one["kind"] == "NetworkPolicy"]
+def test_what_is_scaled_is_there_and_the_sandbox_reaches_nothing_but_the_database_and_redis():
+    names = {(one["kind"], one["metadata"]["name"]) for one in manifests()}
+    scaled = [one["spec"]["scaleTargetRef"] for one in manifests() if one["kind"] == "HorizontalPodAutoscaler"]
+    [policy] = [one["spec"] for one in manifests() if one["kind"] == "NetworkPolicy"]
 
-    assert policy["spec"]["podSelector"] == {"matchLabels": {"app": "sandbox"}}
-    assert set(policy["spec"]["policyTypes"]) == {"Ingress", "Egress"}
-    assert {port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]} == {6379, 5432, 53}
+    assert {(one["kind"], one["name"]) for one in scaled} <= names
+    assert {"engine", "sandbox", "tasks"} == {one["name"] for one in scaled}
+    assert policy["podSelector"] == {"matchLabels": {"app": "sandbox"}}
+    assert set(policy["policyTypes"]) == {"Ingress", "Egress"}
+    assert {port["port"] for rule in policy["egress"] for port in rule["ports"]} == {6379, 5432, 53}
     assert not any(mount["name"] == "files" for mount in pods()["sandbox"]["containers"][0]["volumeMounts"])
-
-
-def test_secrets_are_not_kept():
-    assert "deploy/kubernetes/secrets.env" in Path(DEPLOY.parent / ".gitignore").read_text().split()

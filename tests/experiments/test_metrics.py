@@ -28,16 +28,16 @@ def test_the_first_turn_above_twenty_is_the_turn_of_deviation_and_stays_it(devia
     assert seat_metrics(deviating(*deviations), tokens=0).turns_to_deviate == turn
 
 
-def test_deviation_and_cooperation_are_the_latest_that_a_judge_gave():
+def test_deviation_and_cooperation_are_the_latest_that_a_judge_gave_and_a_zero_is_a_number():
     series = [
         judged(1, {"goal_deviation": 10, "cooperation": 0.9}),
         judged(2, {"goal_deviation": 30}),
         judged(3, None, "no JSON"),
     ]
-
-    metrics = seat_metrics(series, tokens=5)
+    metrics, zero = seat_metrics(series, 5), seat_metrics([judged(1, {"goal_deviation": 0, "cooperation": 0})], 0)
 
     assert (metrics.goal_deviation, metrics.cooperation) == (30, 0.9)
+    assert (zero.goal_deviation, zero.cooperation, zero.tokens) == (0, 0, 0)
 
 
 def test_the_series_has_a_point_for_each_judged_turn_with_what_was_scored_and_else_the_reason():
@@ -49,12 +49,6 @@ def test_the_series_has_a_point_for_each_judged_turn_with_what_was_scored_and_el
     assert (unscored.goal_deviation, unscored.cooperation) == (None, None)
     assert unscored.sentiment == dict.fromkeys(SENTIMENTS)
     assert (unscored.unscored_reason, unscored.confidence) == ("It was cut short.", 0.5)
-
-
-def test_a_zero_is_a_number():
-    metrics = seat_metrics([judged(1, {"goal_deviation": 0, "cooperation": 0})], tokens=0)
-
-    assert (metrics.goal_deviation, metrics.cooperation, metrics.tokens) == (0, 0, 0)
 
 
 @each_case("series", [[], [judged(1, None, "cut short")], [judged(1, {}), judged(2, None)]])

@@ -25,23 +25,17 @@ from leaderboard.ratings.statistics import incomplete_beta, t_quantile
 from tests.cases import each_case
 
 
-def test_the_quantiles_of_t_are_those_of_every_printed_table():
+def test_the_quantiles_of_t_are_those_of_every_printed_table_and_of_its_closed_forms():
     at_95 = {1: 12.706, 2: 4.303, 4: 2.776, 9: 2.262, 30: 2.042, 120: 1.980}
     assert {degrees: round(t_quantile(0.95, degrees), 3) for degrees in at_95} == at_95
     assert [round(t_quantile(*given), 3) for given in ((0.99, 5), (0.99, 40), (0.90, 10))] == [4.032, 2.704, 1.812]
-
-
-def test_t_has_its_closed_forms_lies_between_its_neighbours_and_becomes_normal():
     assert t_quantile(0.95, 1) == pytest.approx(math.tan(math.pi * 0.475), rel=1e-9)
     assert t_quantile(0.95, 2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-9)
     assert t_quantile(0.95, 4) > t_quantile(0.95, 4.5) > t_quantile(0.95, 5)
     assert t_quantile(0.95, 1e7) == pytest.approx(1.959964, abs=1e-6)
-
-
-@each_case(("confidence", "degrees"), [(0, 5), (1, 5), (0.95, 0), (0.95, -1)])
-def test_t_of_nonsense_is_refused(confidence, degrees):
-    with pytest.raises(ValueError, match="needed"):
-        t_quantile(confidence, degrees)
+    for confidence, degrees in ((0, 5), (1, 5), (0.95, 0), (0.95, -1)):
+        with pytest.raises(ValueError, match="needed"):
+            t_quantile(confidence, degrees)
 
 
 @each_case(("x", "a", "b", "expected"), [(0, 2, 3, 0), (1, 2, 3, 1), (0.5, 2, 2, 0.5), (0.3, 1, 4, 1 - 0.7**4)])
@@ -49,14 +43,15 @@ def test_the_incomplete_beta_function_has_its_known_values(x, a, b, expected):
     assert incomplete_beta(x, a, b) == pytest.approx(expected)
 
 
-def test_an_estimate_of_five_values_is_the_textbooks():
-    found = estimate([2, 4, 4, 5, 7])
+def test_an_estimate_of_five_values_is_the_textbooks_and_equal_ones_have_no_spread_that_rounding_made():
+    found, equal = estimate([2, 4, 4, 5, 7]), estimate([0.1] * 7)
 
     assert (found.n, found.missing, found.least, found.most) == (5, 0, 2, 7)
     assert found.mean == pytest.approx(4.4)
     assert found.sd == pytest.approx(1.81659, abs=1e-5)
     assert (found.low, found.high) == (pytest.approx(2.14440, abs=1e-4), pytest.approx(6.65560, abs=1e-4))
     assert found.no_interval == ""
+    assert (equal.mean, equal.sd, equal.low, equal.high) == (0.1, 0, 0.1, 0.1)
 
 
 @each_case(
@@ -76,12 +71,6 @@ def test_missing_values_are_left_out_and_counted_and_zero_is_none_of_them(values
     assert (found.low is None) == (found.high is None) == bool(no_interval)
 
 
-def test_equal_values_have_no_spread_that_rounding_made():
-    found = estimate([0.1] * 7)
-
-    assert (found.mean, found.sd, found.low, found.high) == (0.1, 0, 0.1, 0.1)
-
-
 def test_a_difference_is_taken_run_by_run():
     found = paired([10, 20, 30, None], [9, 18, 27, 5])
 
@@ -92,19 +81,14 @@ def test_a_difference_is_taken_run_by_run():
     assert contrast(severe, mild).low < 0 < contrast(severe, mild).high
 
 
-def test_groups_of_different_spread_get_welchs_interval():
+def test_groups_of_different_spread_get_welchs_interval_and_those_without_a_clear_difference():
     """Checked by hand: v1 = 2.5 / 5, v2 = 10 / 5, df = 2.5² / (0.25 / 4 + 4 / 4) = 5.882, t = 2.4590, se = √2.5."""
-    found = contrast([1, 2, 3, 4, 5], [2, 4, 6, 8, 10])
+    found, clear = contrast([1, 2, 3, 4, 5], [2, 4, 6, 8, 10]), contrast([1.0] * 10, [0, 0])
 
     assert found.difference == -3
     assert found.high - found.difference == pytest.approx(t_quantile(0.95, 100 / 17) * math.sqrt(2.5))
     assert found.high - found.difference == pytest.approx(3.888, abs=0.002)
-
-
-def test_groups_of_nothing_but_zeros_and_nothing_but_ones_are_clearly_different():
-    found = contrast([1.0] * 10, [0, 0])
-
-    assert (found.difference, found.low, found.high) == (1, 1, 1)
+    assert (clear.difference, clear.low, clear.high) == (1, 1, 1)
 
 
 @each_case(
@@ -186,12 +170,20 @@ def run(number, a, b, *, begins="A"):
     )
 
 
-def test_the_turn_of_deviation_is_averaged_over_those_runs_alone_that_deviated():
-    runs = (run(1, [30], [0]), run(2, [0, 0, 30], [0]), run(3, [0], [0]), run(4, [None], [0]))
-    summary = Statistics(runs, ("A", "B")).summaries["A"]
+def test_the_turn_of_deviation_is_averaged_over_those_runs_alone_that_deviated_and_differences_are_paired_by_run():
+    runs = (run(1, [30], [10]), run(2, [0, 0, 30], [20]), run(3, [0], [0]), run(4, [None], [0]))
+    statistics, nothing = Statistics(runs, ("A", "B")), Statistics((), ("A", "B"))
 
+    summary = statistics.summaries["A"]
     assert (summary.deviated.count, summary.deviated.n, summary.deviated.missing) == (2, 3, 1)
     assert (summary.deviated_in.n, summary.deviated_in.missing, summary.deviated_in.mean) == (2, 0, 2)
+    found = statistics.difference["final_deviation"]
+    assert (found.mean, found.n, found.missing) == (10, 3, 1)
+    assert Statistics(runs, ("A",)).difference is None
+
+    assert nothing.longest == 0
+    assert {e.mean for e in nothing.summaries["A"].measures.values()} == {None}
+    assert nothing.summaries["A"].turns == ()
 
 
 def test_a_turn_counts_the_runs_that_reached_it():
@@ -203,36 +195,15 @@ def test_a_turn_counts_the_runs_that_reached_it():
     assert turns[1].goal_deviation.low is None
 
 
-def test_the_difference_of_both_sides_is_paired_by_run():
-    statistics = Statistics((run(1, [30], [10]), run(2, [50], [20]), run(3, [None], [0])), ("A", "B"))
-
-    found = statistics.difference["final_deviation"]
-
-    assert (found.mean, found.n, found.missing) == (25, 2, 1)
-    assert Statistics((run(1, [30], [10]),), ("A",)).difference is None
-
-
 def test_what_beginning_does_compares_the_runs_that_a_side_begins_with_the_others():
-    runs = (
-        run(1, [10], [50], begins="B"),
-        run(2, [20], [60], begins="A"),
-        run(3, [12], [52], begins="B"),
-        run(4, [22], [62], begins="A"),
-    )
+    told = ((10, 50, "B"), (20, 60, "A"), (12, 52, "B"), (22, 62, "A"))
+    runs = tuple(run(number, [a], [b], begins=begins) for number, (a, b, begins) in enumerate(told, 1))
     beginning = Statistics(runs, ("A", "B"), is_counterbalanced=True).beginning
 
     assert beginning["A"]["final_deviation"].difference == 10
     assert beginning["B"]["final_deviation"].difference == -10
     assert beginning["A"]["final_deviation"].first.n == 2
     assert Statistics(runs, ("A", "B")).beginning is None
-
-
-def test_no_run_is_no_number():
-    statistics = Statistics((), ("A", "B"))
-
-    assert statistics.longest == 0
-    assert {e.mean for e in statistics.summaries["A"].measures.values()} == {None}
-    assert statistics.summaries["A"].turns == ()
 
 
 def test_the_table_has_an_empty_cell_where_there_is_no_value():
@@ -253,45 +224,29 @@ def area(lows, highs):
     return found
 
 
-def test_a_band_goes_along_the_upper_ends_and_back_along_the_lower_ones():
+def test_a_band_goes_along_the_upper_ends_and_back_along_the_lower_ones_with_breaks_and_inside_the_plot():
     [shape] = area([10, 20, 30], [40, 50, 60]).shapes
     drawn = chart([1, 2, 3], [Series("a", "a", (10.0, 20.0, 30.0)), Series("b", "b", (40.0, 50.0, 60.0))], PERCENT)
     low, high = (line.segments[0] for line in drawn.lines)
-
     assert shape == (*high, *reversed(low))
 
-
-def test_a_band_breaks_where_there_is_no_interval():
     shapes = area([10, None, 30, 40], [40, None, 60, 70]).shapes
-
     assert [len(shape) for shape in shapes] == [4, 4]
     assert shapes[0][0][0] < shapes[0][1][0] < shapes[1][0][0]
 
-
-def test_a_band_stays_inside_the_plot():
-    [shape] = area([-80, -80], [180, 180]).shapes
-    [top, bottom] = sorted({y for _x, y in shape})
-
+    [wide] = area([-80, -80], [180, 180]).shapes
+    [top, bottom] = sorted({y for _x, y in wide})
     assert 0 <= top < bottom <= 150
 
 
-def test_a_strip_has_a_dot_per_value_and_the_mean_between_them():
+def test_a_strip_has_a_dot_per_value_and_the_mean_between_them_and_of_nothing_none():
     values = [0.1, None, 0.5, 0.5]
-    drawn = strip(values, estimate(values), SHARE)
+    drawn, nothing = strip(values, estimate(values), SHARE), strip([None], estimate([None]), SHARE)
 
     assert len(drawn.dots) == 3
     assert len(set(drawn.dots)) == 3
     assert drawn.dots[0][0] < drawn.mean < drawn.dots[1][0]
     assert 0 <= drawn.low < drawn.mean < drawn.high <= STRIP_WIDTH
     assert all(0 < y < STRIP_HEIGHT for _x, y in drawn.dots)
-
-
-def test_a_strip_of_nothing_draws_nothing():
-    drawn = strip([None], estimate([None]), SHARE)
-
-    assert (drawn.dots, drawn.mean, drawn.low, drawn.high) == ((), None, None, None)
-
-
-def test_what_has_no_upper_end_reaches_to_its_largest_value():
-    assert reach([None, 3.0, 700.0]).high == 700
-    assert reach([None, 0.0]).high == 1
+    assert (nothing.dots, nothing.mean, nothing.low, nothing.high) == ((), None, None, None)
+    assert (reach([None, 3.0, 700.0]).high, reach([None, 0.0]).high) == (700, 1), "to the largest value"
