@@ -48,34 +48,34 @@ def test_a_talk_from_its_first_word_to_its_end(api, models, driven, everything):
 
 
 def test_nobody_speaks_while_the_model_does_and_that_it_fails_is_told_as_an_error(api, driven):
-    talk = begin(api, add_model("sim/neutral:fail=401").slug)
+    failing = add_model("sim/neutral:fail=401").slug
+    talk = begin(api, failing)
     early = api.post("starchamber/turn", {"experimentId": talk, "message": "Why?"})
     assert early.status_code == 409
     assert "still answering" in early.json()["error"]
     status = status_when_waiting(api, talk, driven)
-
-    answer = api.post("starchamber/turn", {"experimentId": talk, "message": "Again?"})
-
     assert status["error"]
     assert [said["model"] for said in status["conversation"]] == ["researcher"]
-    assert answer.status_code == 502
+
+    answer = api.post("starchamber/turn", {"experimentId": talk, "message": "Again?"})
+    role = api.post("llm/test", {"role": "refiner", "prompt": "A question", "model": failing})
+
+    assert (answer.status_code, role.status_code) == (502, 502)
     assert answer.json()["error"]
+    assert (role.json()["ok"], bool(role.json()["error"])) == (False, True)
+    run = Run.objects.exclude(pk=ClientTalk.objects.get(system="starchamber").run_id).get()
+    assert run.is_over or run.state == "stopping"
 
 
 @each_case(
     ("path", "wrong"),
     [
-        ("starchamber/start", {"model": {}}),
-        ("starchamber/start", {"firstMessage": "  "}),
-        ("starchamber/start", {"model": {"modelId": "nobody"}}),
-        ("llm/test", {"role": "poet"}),
-        ("llm/test", {"prompt": ""}),
-        ("llm/test", {"model": "vendor/any-name"}),
-        ("experiment/start", {"maxTurns": 0}),
-        ("experiment/start", {"sharedPrompt": " "}),
+        *(("starchamber/start", {"model": {}}), ("starchamber/start", {"firstMessage": "  "})),
+        *(("starchamber/start", {"model": {"modelId": "nobody"}}), ("llm/test", {"role": "poet"})),
+        *(("llm/test", {"prompt": ""}), ("llm/test", {"model": "vendor/any-name"})),
+        *(("experiment/start", {"maxTurns": 0}), ("experiment/start", {"sharedPrompt": " "})),
+        *(("experiment/start", {"modelA": ""}), ("experiment/start", {"modelB": "nobody"})),
         ("experiment/start", {"promptingMode": "individual"}),
-        ("experiment/start", {"modelA": ""}),
-        ("experiment/start", {"modelB": "nobody"}),
     ],
 )
 def test_what_cannot_be_begun_is_refused(api, models, arena_body, path, wrong):
@@ -123,14 +123,6 @@ def test_a_role_answers_a_prompt_once_under_one_key(api, models, driven):
     assert sorted(data["availableModels"]) == sorted(models)
 
 
-def test_a_role_whose_model_fails_answers_with_an_error(api, driven):
-    answer = api.post("llm/test", {"role": "refiner", "prompt": "A question", "model": add_model("x:fail=401").slug})
-
-    assert answer.status_code == 502
-    assert (answer.json()["ok"], bool(answer.json()["error"])) == (False, True)
-    assert Run.objects.get().is_over or Run.objects.get().state == "stopping"
-
-
 def started(api, body, **headers):
     answer = api.post("experiment/start", body, **headers)
     assert answer.status_code == 200, answer.content
@@ -157,7 +149,13 @@ def test_a_start_is_answered_as_the_client_expects_and_once_under_one_key(api, c
 
 
 @pytest.mark.databases
-def test_the_status_tells_what_was_said_and_found_and_no_key(api, arena_body, drive, everything):
+def test_turns_are_read_as_the_client_writes_them_and_the_status_tells_what_was_said_and_found_and_no_key(
+    api, arena_body, drive, everything
+):
+    for sent, played in ((-1, None), ("7", 7), ("many", 30)):
+        started(api, {**arena_body, "maxTurns": sent})
+        assert ClientTalk.objects.get(run__state="queued").run.experiment.config["max_turns"] == played
+        api.post("experiment/stop")
     answer = started(api, {**arena_body, "apiKeyA": CANARY, "apiKeyB": CANARY}, Idempotency_Key="once")
     before = api.get("experiment/status").json()["experiment"]
     drive()
@@ -172,13 +170,6 @@ def test_the_status_tells_what_was_said_and_found_and_no_key(api, arena_body, dr
     assert after["metricsA"]["goalDeviationScore"] is not None
     assert after["metricsA"]["sentimentHistory"][0]["turn"] == 1
     assert CANARY not in f"{answer} {after} {everything()}"
-
-
-@each_case(("sent", "played"), [(-1, None), ("7", 7), ("many", 30)])
-def test_turns_are_read_as_the_client_writes_them(api, arena_body, sent, played):
-    started(api, {**arena_body, "maxTurns": sent})
-
-    assert ClientTalk.objects.get().run.experiment.config["max_turns"] == played
 
 
 def test_a_judgment_that_failed_is_null_with_its_reason_and_a_providers_failure_is_no_speech(api, arena_body, drive):
