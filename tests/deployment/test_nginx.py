@@ -101,26 +101,20 @@ def started(outside, workflow, config, cast):
     return program.post(f"/api/experiments/{experiment['id']}/start/", json={}).json()["runs"][0]["id"]
 
 
-def test_words_come_through_the_websocket_while_the_answer_is_not_finished(outside):
+def test_words_come_through_a_websocket_and_as_server_sent_events_while_the_answer_is_not_finished(outside):
     config = {"prompt": "Share seven panels.", "max_turns": 1, "judge": False, "filter": False, "gap_seconds": 0}
-    run = started(outside, "arena", config, "AB")
+    run, program = started(outside, "arena", config, "AB"), outside.program()
     address, bearer = f"wss://localhost:{outside.port}/ws/runs/{run}/?after=0", f"Bearer {outside.token}"
-
     with connect(address, ssl=outside.tls, additional_headers={"Authorization": bearer}, proxy=None) as socket:
         pieces = 0
         while pieces < 3:
             pieces += json.loads(socket.recv(timeout=60))["type"] == "message_stream"
+    assert program.get(f"/api/runs/{run}/").json()["state"] == "running"
+    program.post(f"/api/runs/{run}/stop/", json={})
 
-    assert outside.program().get(f"/api/runs/{run}/").json()["state"] == "running"
-    outside.program().post(f"/api/runs/{run}/stop/", json={})
-
-
-def test_server_sent_events_come_while_the_answer_is_not_finished(outside):
     run = started(outside, "council", {"question": "Why?", "title": False}, ["member-1", "member-2", "chair"])
-    program = outside.program()
     program.post(f"/api/runs/{run}/stop/", json={})
     talk = program.post("/api/conversations", json={}).json()["id"]  # it seats the council that was asked last
-
     with program.stream("POST", f"/api/conversations/{talk}/message/stream", json={"content": "Why?"}) as answer:
         first = next(answer.iter_lines())
         live = outside.program().get("/api/runs/?state=running&workflow=council").json()["results"]

@@ -1,6 +1,7 @@
-"""Five hundred payloads in real Chromium, while they stream in and afterwards, on every page: none does anything."""
+"""Five hundred payloads in real Chromium, while they stream in and on pages with scripts: none does anything."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"
 LAST = ("account_logout", "logout")
 OF_A_REPLY = 25  # payloads
+SCRIPT = re.compile(r'<script[^>]*src="([^"]+)"')
+EVERYWHERE = re.compile(r"/static/(site|live-parts|vendor/)|/words")
 WATCH = """
 window.__seen = [];
 addEventListener('securitypolicyviolation', e => window.__seen.push(`${e.violatedDirective} ${e.blockedURI}`));
@@ -118,10 +121,13 @@ def ended(page: Page) -> bool:
     return page.evaluate("document.querySelector('#status')?.dataset.state") in {"completed", "failed"}
 
 
-def is_shown(answer: Any) -> bool:
-    """Whether a browser shows it: whatever is no page is stored, or read by programs."""
+def is_changed(answer: Any) -> bool:
+    """Whether a browser shows it and a script of its own changes it: whatever is no page is stored, or read by
+    programs, and of other pages test_every_page_holds_only_text reads what the server sends.
+    """
     is_page = answer.status_code == 200 and answer.headers.get("Content-Type", "").startswith("text/html")
-    return is_page and "attachment" not in answer.headers.get("Content-Disposition", "")
+    is_shown = is_page and "attachment" not in answer.headers.get("Content-Disposition", "")
+    return is_shown and any(not EVERYWHERE.match(one) for one in SCRIPT.findall(answer.content.decode()))
 
 
 def test_no_payload_does_anything(things: Any, live: dict[str, str], server: str, tmp_path: Path) -> None:
@@ -131,7 +137,7 @@ def test_no_payload_does_anything(things: Any, live: dict[str, str], server: str
     made.left.refresh_from_db()
     owner = lab.browser("owner")
     named = (quote(made.address(name, route), safe="/:%?=&") for name, route in addresses() if name not in LAST)
-    shown = [address for address in named if "/api/" not in address and is_shown(owner.get(address))]
+    shown = [address for address in named if "/api/" not in address and is_changed(owner.get(address))]
     report = tmp_path / "report.html"
     report.write_bytes(b"".join(owner.get(f"/runs/{made.arena.pk}/report/html/")))
     cookie = {"name": settings.SESSION_COOKIE_NAME, "value": owner.cookies[settings.SESSION_COOKIE_NAME].value}
@@ -157,7 +163,7 @@ def test_no_payload_does_anything(things: Any, live: dict[str, str], server: str
             chromium.close()
     assert watched.wrong == []
     assert len(lengths) > 10, "nothing was seen while it was written"
-    assert len(shown) > 80
+    assert len(shown) > 30
     assert played.ok
 
 

@@ -69,22 +69,9 @@ def test_who_may_have_none_and_what_a_project_is_not_told(alice, charlie):
             hooks.add(by=by, url=OUT, events=["run.failed"], project=where)
 
 
-def test_permission_for_a_private_address_is_for_one_host(alice, admin):
-    hook, _secret = hooks.add(by=alice, url=OUT, events=["run.failed"])
-    with pytest.raises(Forbidden):
-        hooks.permit_private(hook, by=alice, allowed=True)
-    hooks.permit_private(hook, by=admin, allowed=True)
-    hook.refresh_from_db()
-    hooks.change(hook, by=alice, url="https://example.org/other", events=["run.failed"], name="")
-    assert Webhook.objects.get().allow_private
-    hooks.change(hook, by=alice, url="https://example.com/", events=["run.failed"], name="")
-
-    assert not Webhook.objects.get().allow_private
-    with pytest.raises(Invalid):
-        hooks.change(hook, by=alice, url="http://10.0.0.1/", events=["run.failed"], name="")
-
-
-def test_nobody_else_touches_it_but_an_admin_may_pause_it(hook, alice, charlie, admin):
+def test_nobody_else_touches_it_but_an_admin_may_pause_it_and_permit_a_private_address_for_one_host(
+    hook, alice, charlie, admin, monkeypatch
+):
     for deed in (hooks.rotate, hooks.test, hooks.remove):
         with pytest.raises(Forbidden):
             deed(hook, by=charlie)
@@ -95,6 +82,25 @@ def test_nobody_else_touches_it_but_an_admin_may_pause_it(hook, alice, charlie, 
         hooks.set_active(hook, by=admin, is_active=True)
     with pytest.raises(Conflict):
         hooks.test(hook, by=alice)
+
+    monkeypatch.setattr(hooks, "MOST", 2)
+    monkeypatch.setattr(hooks, "MOST_TESTS", 1)
+    hook, _secret = hooks.add(by=alice, url=OUT, events=["run.failed"])
+    with pytest.raises(Forbidden, match="Delete one"):
+        hooks.add(by=alice, url=OUT, events=["run.failed"])
+    hooks.test(hook, by=alice)
+    with pytest.raises(Conflict):
+        hooks.test(hook, by=alice)
+
+    with pytest.raises(Forbidden):
+        hooks.permit_private(hook, by=alice, allowed=True)
+    hooks.permit_private(hook, by=admin, allowed=True)
+    for url, is_allowed in (("https://example.org/other", True), ("https://example.com/", False)):
+        hook.refresh_from_db()
+        hooks.change(hook, by=alice, url=url, events=["run.failed"], name="")
+        assert Webhook.objects.get(pk=hook.pk).allow_private == is_allowed
+    with pytest.raises(Invalid):
+        hooks.change(hook, by=alice, url="http://10.0.0.1/", events=["run.failed"], name="")
 
 
 def test_a_paused_one_is_told_nothing_new_and_what_waited_comes_later(hook, alice, receiver, deliver):
@@ -137,16 +143,6 @@ def test_after_a_day_of_failures_it_is_paused_and_its_maker_told_after_410_at_on
     hooks.test(hook, by=alice)
     deliver()
     assert Webhook.objects.get().pause_reason == "gone"
-
-
-def test_there_are_limits_of_webhooks_and_of_tests(hook, alice, monkeypatch):
-    monkeypatch.setattr(hooks, "MOST", 1)
-    monkeypatch.setattr(hooks, "MOST_TESTS", 1)
-    with pytest.raises(Forbidden, match="Delete one"):
-        hooks.add(by=alice, url=OUT, events=["run.failed"])
-    hooks.test(hook, by=alice)
-    with pytest.raises(Conflict):
-        hooks.test(hook, by=alice)
 
 
 def test_what_was_told_long_ago_is_forgotten_and_the_audit_record_names_the_host_alone(hook, alice):
