@@ -61,22 +61,19 @@ def test_a_branch_says_where_it_left_whether_it_was_edited_there_and_by_whom(roo
     assert (unknown.turn, unknown.seat, unknown.branch.message) == (None, "", None)
 
 
-def test_judgings_stand_apart_from_branches(root, alice):
+def test_judgings_stand_apart_from_branches_and_the_tree_ends_where_somebody_elses_runs_begin(root, alice, charlie):
     judging = Experiment.objects.create(owner=alice, workflow="judging", title="again", config={})
     again = ended(judging, 7, parent=root)
-
     for run in (root, again):
         found = lineage.for_page(run, alice)
         assert found.branches == 0
         assert [judged for _node, judged in found.judged_again] == [again]
         assert found.current == run.pk
 
-
-def test_the_tree_ends_where_somebody_elses_runs_begin(root, alice, charlie):
+    again.delete()
     mine = branched(message(root, 1, "A"))
     his = Experiment.objects.create(owner=charlie, workflow="arena", title="his", config=root.experiment.config)
     Run.objects.filter(pk=root.pk).update(experiment=his)
-
     assert [node.run for node in lineage.tree(mine, alice).walk()] == [mine]
     assert [node.run for node in lineage.tree(root, charlie).walk()] == [root]
     assert lineage.tree(mine, charlie) is None

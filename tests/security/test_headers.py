@@ -17,15 +17,17 @@ pytestmark = pytest.mark.django_db
 JSON = {"content_type": "application/json"}
 
 
-@pytest.fixture
-def kinds(alice, monkeypatch, settings):
-    """One answer of each kind, with the status that it has to have."""
+def directives(policy):
+    return {name: set(values) for name, *values in (part.split() for part in policy.split(";") if part.strip())}
+
+
+def test_every_kind_of_answer_has_the_policy_and_is_shielded(alice, monkeypatch, settings):
     settings.WHITENOISE_USE_FINDERS = True
     visitor, hers = Client(raise_request_exception=False), signed_in(alice)
     hers.raise_request_exception = False
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(alice)
-    answers = {
+    kinds = {  # with the status that each has to have
         "page": (200, hers.get("/runs/")),
         "sign-in": (200, visitor.get("/sign-in/")),
         "redirect": (302, visitor.get("/runs/")),
@@ -50,16 +52,9 @@ def kinds(alice, monkeypatch, settings):
         "table": (200, hers.get(reverse("usage-csv"))),
     }
     monkeypatch.setattr("experiments.models.run.RunQuerySet.visible_to", lambda *_: 1 / 0)
-    answers["failure"] = (500, hers.get(f"/runs/{UUID(int=7)}/"))
-    answers["failure of the API"] = (500, hers.get("/api/runs/"))
-    return answers
+    kinds["failure"] = (500, hers.get(f"/runs/{UUID(int=7)}/"))
+    kinds["failure of the API"] = (500, hers.get("/api/runs/"))
 
-
-def directives(policy):
-    return {name: set(values) for name, *values in (part.split() for part in policy.split(";") if part.strip())}
-
-
-def test_every_kind_of_answer_has_the_policy_and_is_shielded(kinds):
     for name, (status, answer) in kinds.items():
         assert answer.status_code == status, name
         policy = directives(answer.headers.get("Content-Security-Policy", ""))

@@ -44,25 +44,18 @@ LEAKS = re.compile(
     )
 )
 INVENTED = {"sk-or-v1-abcdef0123456789abcdef"}  # in tests of what is taken out of a provider's words
-SKIPPED = {
-    *(".git", ".venv", ".venv-bench", ".venv-supply", "var", "node_modules", "__pycache__"),
-    *(".mypy_cache", ".ruff_cache"),
-}
-
-
-def files():
-    for folder, folders, names in os.walk(ROOT):
-        folders[:] = [name for name in folders if name not in SKIPPED and not name.endswith("_cache")]
-        yield from (Path(folder) / name for name in names)
+SKIPPED = {".git", ".venv", ".venv-bench", ".venv-supply", "var", "node_modules", "__pycache__"}
 
 
 def test_nothing_in_the_repository_looks_like_a_secret():
     found = {}
-    for path in files():
-        if path.is_file() and path.stat().st_size < 5 << 20 and path.suffix not in {".lock", ".mo", ".png"}:
-            text = path.read_bytes().decode("utf-8", errors="replace")
-            if leaks := {*LEAKS.findall(text)} - INVENTED:
-                found[str(path.relative_to(ROOT))] = [leak[:12] for leak in leaks]
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in SKIPPED and not name.endswith("_cache")]
+        for path in (Path(folder) / name for name in names):
+            if path.is_file() and path.stat().st_size < 5 << 20 and path.suffix not in {".lock", ".mo", ".png"}:
+                text = path.read_bytes().decode("utf-8", errors="replace")
+                if leaks := {*LEAKS.findall(text)} - INVENTED:
+                    found[str(path.relative_to(ROOT))] = [leak[:12] for leak in leaks]
 
     assert found == {}
 
@@ -149,7 +142,9 @@ async def test_a_provider_with_a_certificate_of_its_own_making_gets_no_key(tmp_p
     assert heard == []
 
 
-def test_no_outgoing_connection_uses_less_than_tls_1_2():
+def test_no_outgoing_connection_uses_less_than_tls_1_2_and_providers_are_believed_by_the_platforms_certificates(
+    monkeypatch, tmp_path
+):
     to_providers = tls_context()
     from_the_client = socket_arguments(Credentials("https://lab.example", "a token"), "run", 0)[1]["ssl"]
 
@@ -157,9 +152,6 @@ def test_no_outgoing_connection_uses_less_than_tls_1_2():
         assert context.minimum_version >= ssl.TLSVersion.TLSv1_2
         assert context.verify_mode == ssl.CERT_REQUIRED
         assert context.check_hostname
-
-
-def test_providers_are_believed_by_the_certificates_of_the_platform(monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "of-a-proxy.pem"))
     assert tls_context.__wrapped__().get_ca_certs()
 
@@ -181,13 +173,6 @@ def found(**other):
     return [number for number, _text, hint in findings(SimpleNamespace(**SAFE | other)) if hint]
 
 
-def test_a_hardened_lab_is_told_nothing():
-    here = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "x"}}
-
-    assert found() == []
-    assert found(DATABASES=here, REDIS_URL="unix:///run/redis.sock", MAIL=None, OIDC=None) == [], "on one machine"
-
-
 @each_case(
     ("name", "value", "expected"),
     [
@@ -204,7 +189,10 @@ def test_a_hardened_lab_is_told_nothing():
         ("OIDC", SignInServer("Lab", "http://id.example", "arena", "secret"), "W010"),
     ],
 )
-def test_what_is_missing_is_named_with_what_to_set(name, value, expected):
+def test_what_is_missing_is_named_with_what_to_set_and_a_hardened_lab_is_told_nothing(name, value, expected):
+    here = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "x"}}
+    assert found() == []
+    assert found(DATABASES=here, REDIS_URL="unix:///run/redis.sock", MAIL=None, OIDC=None) == [], "on one machine"
     assert found(**{name: value}) == [expected]
 
 
