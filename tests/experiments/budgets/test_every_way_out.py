@@ -59,8 +59,8 @@ def test_a_call_stopped_in_mid_speech_counts_what_was_set_aside(talk, alice):
     assert_right(budget)
 
 
-@pytest.mark.parametrize("is_stopped", [False, True], ids=["the next one", "a stop while nobody drives it"])
-def test_a_call_whose_worker_died_is_settled_by(talk, drive, monkeypatch, alice, is_stopped):
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["the next one", "a stop"])
+def test_a_call_whose_worker_died_is_settled_by_the_next_one_or_a_stop(talk, drive, monkeypatch, alice, is_stopped):
     run, budget = talk()
     with monkeypatch.context() as patch:
         patch.setattr(RunExecution, "settle", lambda *_: (_ for _ in ()).throw(PowerCut))

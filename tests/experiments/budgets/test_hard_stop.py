@@ -228,17 +228,6 @@ def test_at_the_border_there_is_room_and_calls_are_settled_where_they_began(alic
     assert standing.ends > LAST + timedelta(seconds=2)
 
 
-def test_a_budget_that_was_removed_is_looked_up_no_more_after_some_seconds(alice, arena, allow, admin, begin):
-    accounts = Accounts(seconds=0)
-    budget = allow(alice, "0.1")
-    with pytest.raises(OverBudget):
-        begin(accounts)
-
-    Budget.objects.filter(pk=budget.pk).update(active=False)
-
-    assert begin(accounts) == ()
-
-
 def test_one_look_serves_all_experiments_of_some_seconds_and_each_is_held_to_its_own_budgets(
     arena, allow, django_assert_num_queries
 ):
@@ -249,3 +238,7 @@ def test_one_look_serves_all_experiments_of_some_seconds_and_each_is_held_to_its
     accounts, budget = Accounts(), allow(Experiment.objects.get(pk=own), 1)
     for experiment, expected in ((own, [budget]), (other, []), (own, [budget])):
         assert [account.budget for account in accounts.of(experiment)] == expected
+    accounts = Accounts(seconds=0)
+    assert accounts.of(own) != ()
+    Budget.objects.filter(pk=budget.pk).update(active=False)
+    assert accounts.of(own) == (), "what was removed is looked up no more after some seconds"
