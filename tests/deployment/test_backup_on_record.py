@@ -7,7 +7,7 @@ from django.core.cache import caches
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from accounts.models import AuditEntry, User
+from accounts.models import AuditEntry
 from arenasite.backups.archive import Reader
 from experiments.lab.observing import backups
 from experiments.lab.observing.counting import BACKUP
@@ -20,24 +20,20 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def boss(db):
-    return signed_in(User.objects.create_user("boss", role="admin"))
-
-
-def page(boss):
-    caches["memory"].clear()
-    return boss.get("/operator/now/").content.decode()
-
-
-@pytest.fixture
 def taken(tmp_path):
     path = tmp_path / "arena.zip"
     call_command("backup", str(path))
     return path
 
 
-def test_page_figure_and_api_say_how_old_the_backup_on_record_is_and_whether_it_was_verified(boss, figures, tmp_path):
-    assert "manage.py backup" in page(boss)
+def test_page_figure_and_api_say_how_old_the_backup_on_record_is_and_whether_it_was_verified(admin, figures, tmp_path):
+    boss = signed_in(admin)
+
+    def page():
+        caches["memory"].clear()
+        return boss.get("/operator/now/").content.decode()
+
+    assert "manage.py backup" in page()
     assert (BACKUP.name,) not in figures()
     (tmp_path / "file").touch()
     with pytest.raises(CommandError):
@@ -49,22 +45,21 @@ def test_page_figure_and_api_say_how_old_the_backup_on_record_is_and_whether_it_
     assert (entry.name, entry.actor_id, entry.action) == ("arena.zip", None, AuditEntry.Action.EXPORTED)
     sha256 = Reader(taken).manifest["digest"]
     assert entry.detail == {"command": "backup", "bytes": taken.stat().st_size, "sha256": sha256}
-    assert "arena.zip" in page(boss)
-    assert "not verified" in page(boss)
+    assert "arena.zip" in page()
+    assert "not verified" in page()
     at = figures()[BACKUP.name,]
     assert timezone.now() - timedelta(minutes=5) < datetime.fromtimestamp(at, UTC) <= timezone.now()
     told = boss.get("/api/operator/").json()["last_backup"]
     assert (told["name"], told["size"], told["verified"]) == ("arena.zip", taken.stat().st_size, None)
 
     call_command("verify_backup", str(taken))
-    assert "not verified" not in page(boss)
+    assert "not verified" not in page()
 
 
 def test_a_verification_holds_for_the_backup_that_was_read_wherever_it_lies(taken, tmp_path):
     call_command("backup", str(tmp_path / "newer.zip"))
     call_command("verify_backup", str(taken))
-    assert backups.last().name == "newer.zip"
-    assert backups.last().verified is None
+    assert (backups.last().name, backups.last().verified) == ("newer.zip", None)
     copy = (tmp_path / "newer.zip").rename(tmp_path / "copy.zip")
     whole = copy.read_bytes()
 

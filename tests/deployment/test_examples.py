@@ -1,4 +1,4 @@
-"""What is in `deploy/` fits the code: the commands, the variables, and the rules that a deployment should keep."""
+"""What is in `deploy/` fits the code and published schemas: commands, variables, and the rules of a deployment."""
 
 import os
 import re
@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import kubernetes_validate
 import pytest
 import yaml
 from django.core.management import call_command
@@ -18,17 +19,13 @@ from tests.answering import answering
 from tests.sources import ROOT, sources
 
 DEPLOY = ROOT / "deploy"
+FOLDER = DEPLOY / "kubernetes"
+KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
 VARIABLE = re.compile(r"ARENA_[A-Z]+(?:_[A-Z]+)*|PORT|DATABASE_URL|REDIS_URL|OPENROUTER_API_KEY")
 MOST_EXPOSED = {"arena-sandbox.service": 3.5, "arena-up.service": 3.5}  # they make namespaces
 UNITS = (
-    "arena-web@8000",
-    "arena-engine@1",
-    "arena-callers@1",
-    "arena-reports",
-    "arena-sandbox",
-    "arena-prepare",
-    "arena-backup",
-    "arena-up",
+    *("arena-web@8000", "arena-engine@1", "arena-callers@1", "arena-reports"),
+    *("arena-sandbox", "arena-prepare", "arena-backup", "arena-up"),
 )
 
 
@@ -37,11 +34,17 @@ def read_by_the_code():
     return {"DATABASE_URL", *filter(VARIABLE.fullmatch, texts)}  # dj_database_url knows its name
 
 
-def test_the_example_of_the_environment_lists_what_the_code_reads_and_nothing_else():
+def test_the_example_of_the_environment_lists_what_the_code_reads_and_kubernetes_sets_nothing_else():
     listed = re.findall(r"^#?([A-Z][A-Z_]*)=", (DEPLOY / "arena.env.example").read_text(), re.MULTILINE)
-
     assert sorted(listed) == sorted(set(listed))
     assert set(listed) == read_by_the_code()
+
+    files = (FOLDER / "arena.env", FOLDER / "secrets.env.example")
+    lines = [line for path in files for line in path.read_text().splitlines() if line and line[0] != "#"]
+    set_here = {line.partition("=")[0] for line in lines}
+    beside = {one["name"] for pod in pods().values() for one in pod["containers"][0].get("env", ())}
+    assert set_here | beside <= read_by_the_code() | {"ARENA_DATA", "REDIS_URL"}
+    assert {"ARENA_SECRET_KEY", "ARENA_KEY_SECRETS", "DATABASE_URL", "ARENA_FILES"} <= set_here
 
 
 def commands():
@@ -56,9 +59,8 @@ def services():
     return yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
 
 
-def test_compose_and_systemd_start_each_part_as_the_platform_itself_does():
+def test_compose_systemd_and_kubernetes_start_each_part_as_the_platform_itself_does():
     told = services()
-
     assert {name: told[name]["command"] for name in commands()} == commands()
     assert told["web"]["command"][0] == "serve"
     assert float(told["callers"]["stop_grace_period"].rstrip("s")) >= DRAIN_SECONDS
@@ -66,9 +68,15 @@ def test_compose_and_systemd_start_each_part_as_the_platform_itself_does():
         [unit] = (DEPLOY / "systemd").glob(f"arena-{name}*.service")
         assert f"ExecStart=/opt/arena/.venv/bin/python manage.py {' '.join(words)}\n" in unit.read_text()
 
+    started = {name: pod["containers"][0].get("args") for name, pod in pods().items()}
+    ours = {"tasks" if name == "reports" else name: command for name, command in commands().items()}
+    assert {name: started[name] for name in ours} == ours
+    assert started["web"][0] == "serve"
 
-def test_no_container_of_ours_may_do_more_than_it_must():
-    for name, service in services().items():
+
+def test_no_container_may_do_more_than_it_must_and_parts_wait_for_tables():
+    told = services()
+    for name, service in told.items():
         if service["image"] == "arena-lab":
             assert service["read_only"], name
             assert service["user"] == "10001:10001", name
@@ -78,11 +86,7 @@ def test_no_container_of_ours_may_do_more_than_it_must():
         assert not service.get("privileged"), name
         assert "no-new-privileges:true" in service["security_opt"], name
         assert not any("docker.sock" in str(volume) for volume in service["volumes"]), name
-    assert [name for name, service in services().items() if service.get("ports")] == ["nginx"]
-
-
-def test_the_parts_wait_for_tables_and_the_database_and_redis_are_not_reached_from_outside():
-    told = services()
+    assert [name for name, service in told.items() if service.get("ports")] == ["nginx"]
 
     for name in ("web", "engine", "callers", "reports", "sandbox"):
         assert told[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
@@ -112,58 +116,43 @@ def test_the_image_is_made_from_the_locked_list_and_runs_as_nobody_in_particular
     assert all((ROOT / path).exists() for path in copied)
 
 
-@pytest.fixture
-def units(tmp_path):
-    """The units, as they would be where the code is here. How systemd's checker is called on them."""
-    checker = shutil.which("systemd-analyze")
-    assert checker, "systemd-analyze is missing: apt install systemd"
-    folder = tmp_path / "units"
-    shutil.copytree(DEPLOY / "systemd", folder)
-    for path in folder.rglob("*.*"):
-        if path.is_file():
-            text = path.read_text().replace("/opt/arena/.venv/bin/python", "/bin/sh")
-            path.write_text(text.replace("/opt/arena", str(ROOT)))
-
-    def check(*words):
-        done = subprocess.run(
-            [checker, *words], env={**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:"}, capture_output=True, text=True
-        )
-        return done.returncode, done.stdout + done.stderr
-
-    return check
-
-
-@pytest.mark.system
-def test_systemd_understands_every_line_of_the_units(units):
-    everything = [f"{name}.service" for name in UNITS]
-
-    assert units("verify", "--man=no", "arena.target", "arena-backup.timer", *everything) == (0, "")
-
-
-def ready(address):
-    command = [sys.executable, str(DEPLOY / "ready.py"), address, "0.2"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stderr
-
-
 @pytest.mark.system
 def test_a_server_that_is_there_is_not_ended_for_what_it_lacks():
+    def ready(place):
+        command = [sys.executable, str(DEPLOY / "ready.py"), f"{address}/{place}", "0.2"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stderr
+
     with answering(lambda asked: (int(asked.path[1:]), {}, b"Redis is not responding.")) as address:
-        assert ready(f"{address}/200") == (0, "")
-        code, said = ready(f"{address}/503")
+        assert ready(200) == (0, "")
+        code, said = ready(503)
         assert (code, "Redis is not responding." in said) == (0, True)
 
-    code, said = ready(f"{address}/200")
+    code, said = ready(200)
     assert (code, "no answer" in said) == (1, True)
 
 
 @pytest.mark.system
-def test_the_units_are_as_closed_as_their_work_allows(units):
-    for name in UNITS:
-        code, said = units("security", "--offline=true", "--no-pager", f"{name}.service")
+def test_systemd_understands_every_line_of_the_units_which_are_as_closed_as_their_work_allows(tmp_path):
+    checker, folder = shutil.which("systemd-analyze"), tmp_path / "units"
+    assert checker, "systemd-analyze is missing: apt install systemd"
+    shutil.copytree(DEPLOY / "systemd", folder)
+    for path in filter(Path.is_file, folder.rglob("*.*")):  # as they would be where the code is here
+        text = path.read_text().replace("/opt/arena/.venv/bin/python", "/bin/sh")
+        path.write_text(text.replace("/opt/arena", str(ROOT)))
+
+    def units(*words):
+        where = {**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:"}
+        done = subprocess.run([checker, *words], env=where, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    everything = [f"{name}.service" for name in UNITS]
+    assert units("verify", "--man=no", "arena.target", "arena-backup.timer", *everything) == (0, "")
+    for name in everything:
+        code, said = units("security", "--offline=true", "--no-pager", name)
         [exposure] = re.findall(r"exposure level for \S+: ([0-9.]+)", said)
         assert code == 0
-        assert float(exposure) <= MOST_EXPOSED.get(f"{name}.service", 2.0), said
+        assert float(exposure) <= MOST_EXPOSED.get(name, 2.0), said
 
 
 def test_static_files_can_be_read_by_others_whatever_the_services_keep_to_themselves(tmp_path, settings):
@@ -185,3 +174,54 @@ def test_what_is_within_the_measurement_is_called_measured_and_nothing_else():
 
     assert sizing.row(50, known) == ("50", "1", "1", "2", "150 MiB", "2,500", "measured")
     assert sizing.row(1000, known) == ("1,000", "20", "5", "25", "2.9 GiB", "50,000", "computed")
+
+
+def manifests():
+    texts = ((FOLDER / name).read_text() for name in KUSTOMIZATION["resources"])
+    return [manifest for text in texts for manifest in yaml.safe_load_all(text)]
+
+
+def pods():
+    """By name, what stands in each manifest that starts pods."""
+    found = (one for one in manifests() if one["kind"] in ("Deployment", "StatefulSet", "Job"))
+    return {one["metadata"]["name"]: one["spec"]["template"]["spec"] for one in found}
+
+
+@pytest.mark.parametrize("version", ["1.28", "1.37"], ids=["the oldest that is promised", "the newest"])
+def test_manifests_fit_the_published_schemas(version, subtests):
+    for manifest in manifests():
+        with subtests.test(f"{manifest['kind']} {manifest['metadata']['name']}"):
+            kubernetes_validate.validate(manifest, version, strict=True)
+
+
+def test_each_file_is_named_each_name_is_a_file_and_secrets_are_not_kept():
+    assert {path.name for path in FOLDER.glob("*.yaml")} - {"kustomization.yaml"} == set(KUSTOMIZATION["resources"])
+    assert {"arena.env", "secrets.env.example"} == {path.name for path in FOLDER.glob("*env*")}
+    assert "deploy/kubernetes/secrets.env" in Path(DEPLOY.parent / ".gitignore").read_text().split()
+
+
+def test_no_pod_has_more_rights_than_it_needs_and_longer_to_end_than_it_waits_for_its_calls():
+    for name, pod in pods().items():
+        for container in (*pod.get("initContainers", ()), *pod["containers"]):
+            kept = container["securityContext"]
+            assert (kept["allowPrivilegeEscalation"], kept["readOnlyRootFilesystem"]) == (False, True), name
+            assert kept["capabilities"] == {"drop": ["ALL"]}, name
+            assert {"requests", "limits"} <= set(container["resources"]), name
+        assert pod["securityContext"]["runAsNonRoot"], name
+        assert pod["automountServiceAccountToken"] is False, name
+        waits = {one["name"]: int(one["value"]) for one in pod["containers"][0].get("env", ())}
+        assert pod.get("terminationGracePeriodSeconds", 30) > max(waits.values(), default=0), name
+    assert pods()["callers"]["terminationGracePeriodSeconds"] >= DRAIN_SECONDS
+
+
+def test_what_is_scaled_is_there_and_the_sandbox_reaches_nothing_but_the_database_and_redis():
+    names = {(one["kind"], one["metadata"]["name"]) for one in manifests()}
+    scaled = [one["spec"]["scaleTargetRef"] for one in manifests() if one["kind"] == "HorizontalPodAutoscaler"]
+    [policy] = [one["spec"] for one in manifests() if one["kind"] == "NetworkPolicy"]
+
+    assert {(one["kind"], one["name"]) for one in scaled} <= names
+    assert {"engine", "sandbox", "tasks"} == {one["name"] for one in scaled}
+    assert policy["podSelector"] == {"matchLabels": {"app": "sandbox"}}
+    assert set(policy["policyTypes"]) == {"Ingress", "Egress"}
+    assert {port["port"] for rule in policy["egress"] for port in rule["ports"]} == {6379, 5432, 53}
+    assert not any(mount["name"] == "files" for mount in pods()["sandbox"]["containers"][0]["volumeMounts"])

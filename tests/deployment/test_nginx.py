@@ -34,26 +34,20 @@ def hsts_of(answer):
     return answer.headers.get_list("strict-transport-security")
 
 
-def test_a_page_comes_over_tls_with_hsts_said_once_and_plain_http_is_sent_there_to_no_other_name(outside):
+def test_pages_come_over_tls_with_hsts_said_once_and_static_files_from_nginx_which_serves_nothing_else(outside):
     assert "Not everything answers yet" not in outside.platform.output, "it is well though it is served over TLS alone"
-
-    answer = outside.browser().get("/leaderboard/")
+    browser = outside.browser()
+    page, static = browser.get("/leaderboard/"), browser.get("/static/site.css")
     plain = httpx.get(f"http://127.0.0.1:{outside.plain}/runs/?a=1", headers={"Host": "evil.example"})
 
-    assert (answer.status_code, hsts_of(answer)) == (200, [HSTS])
-    assert answer.headers["x-frame-options"] == "DENY"
-    assert "nginx/" not in answer.headers["server"]
+    for answer in (page, static):
+        assert (answer.status_code, hsts_of(answer)) == (200, [HSTS])
+    assert page.headers["x-frame-options"] == "DENY"
+    assert "nginx/" not in page.headers["server"]
     assert (plain.status_code, plain.headers["location"]) == (301, "https://localhost/runs/?a=1")
-
-
-def test_static_files_come_from_nginx_and_nothing_else_of_the_data_does(outside):
-    browser = outside.browser()
-    answer = browser.get("/static/site.css")
-
-    assert (answer.status_code, hsts_of(answer)) == (200, [HSTS])
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.headers["cache-control"] == "no-cache"
-    assert browser.get("/static/site.css", headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+    assert static.headers["x-content-type-options"] == "nosniff"
+    assert static.headers["cache-control"] == "no-cache"
+    assert browser.get("/static/site.css", headers={"If-None-Match": static.headers["etag"]}).status_code == 304
     for path in ("/static/../secret_key", "/static/%2e%2e/secret_key", "/static../secret_key", "/static/"):
         assert browser.get(path).status_code in {301, 400, 403, 404}
 
@@ -107,26 +101,20 @@ def started(outside, workflow, config, cast):
     return program.post(f"/api/experiments/{experiment['id']}/start/", json={}).json()["runs"][0]["id"]
 
 
-def test_words_come_through_the_websocket_while_the_answer_is_not_finished(outside):
+def test_words_come_through_a_websocket_and_as_server_sent_events_while_the_answer_is_not_finished(outside):
     config = {"prompt": "Share seven panels.", "max_turns": 1, "judge": False, "filter": False, "gap_seconds": 0}
-    run = started(outside, "arena", config, "AB")
+    run, program = started(outside, "arena", config, "AB"), outside.program()
     address, bearer = f"wss://localhost:{outside.port}/ws/runs/{run}/?after=0", f"Bearer {outside.token}"
-
     with connect(address, ssl=outside.tls, additional_headers={"Authorization": bearer}, proxy=None) as socket:
         pieces = 0
         while pieces < 3:
             pieces += json.loads(socket.recv(timeout=60))["type"] == "message_stream"
+    assert program.get(f"/api/runs/{run}/").json()["state"] == "running"
+    program.post(f"/api/runs/{run}/stop/", json={})
 
-    assert outside.program().get(f"/api/runs/{run}/").json()["state"] == "running"
-    outside.program().post(f"/api/runs/{run}/stop/", json={})
-
-
-def test_server_sent_events_come_while_the_answer_is_not_finished(outside):
     run = started(outside, "council", {"question": "Why?", "title": False}, ["member-1", "member-2", "chair"])
-    program = outside.program()
     program.post(f"/api/runs/{run}/stop/", json={})
     talk = program.post("/api/conversations", json={}).json()["id"]  # it seats the council that was asked last
-
     with program.stream("POST", f"/api/conversations/{talk}/message/stream", json={"content": "Why?"}) as answer:
         first = next(answer.iter_lines())
         live = outside.program().get("/api/runs/?state=running&workflow=council").json()["results"]
@@ -164,15 +152,10 @@ def said(address):
 
 
 def test_nginx_keeps_no_secret_in_its_log(outside):
-    doors = (
-        "/s/canary-of-a-link/",
-        "/invitations/canary-of-a-link/",
-        "/forgotten/canary-of-a-link/?next=/runs/",
-        "/first-administrator/canary-of-a-link/",
-    )
     outside.browser().get("/leaderboard/")
-    for door in doors:
-        outside.browser(referer=f"{outside.url}{door}").get(door)
+    for door in ("s", "invitations", "forgotten", "first-administrator"):
+        path = f"/{door}/canary-of-a-link/?next=/runs/"
+        outside.browser(referer=f"{outside.url}{path}").get(path)
     log = (outside.folder / "access.log").read_text()
 
     assert "/leaderboard/" in log

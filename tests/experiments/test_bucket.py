@@ -16,7 +16,7 @@ from experiments.models import Dataset, Export, Image, Upload, shared_files
 from experiments.runs import removal
 from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import FORMATS
-from tests.experiments.datasets.files import png, table
+from tests.experiments.datasets.files import table
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
@@ -62,7 +62,7 @@ def at(bucket, settings, tmp_path):
     return go
 
 
-def test_what_is_sent_at_one_machine_is_read_at_another_and_forgotten_by_all(at, bucket, alice):
+def test_what_is_sent_or_made_at_one_machine_is_read_at_another_and_forgotten_by_all(at, bucket, alice, client, played):
     upload = uploads.keep(SimpleUploadedFile("a.csv", ROWS), owner=alice, kind="samples")
     assert bucket() == [f"arena/uploads/{upload.pk}/a.csv"]
 
@@ -71,30 +71,7 @@ def test_what_is_sent_at_one_machine_is_read_at_another_and_forgotten_by_all(at,
     upload.forget_file()
     assert bucket() == []
     assert not shared_files.is_kept(upload.path)
-
-
-def test_pictures_are_shown_everywhere_and_sent_to_judges(at, bucket, alice, client):
-    at("worker")
-    dataset = demonstration.make_images(alice)
-    image = Image.objects.first()
-    images.store(image.content())
-    assert f"arena/images/{image.pk[:2]}/{image.pk}" in bucket()
-    assert len(bucket()) == Image.objects.count()
-
-    at("web")
-    client.force_login(alice)
-    address = reverse("dataset-image", args=[dataset.slug, image.pk])
-    assert len(client.get(address).content) == image.size
-    assert [one.name for one in image.path.parent.iterdir()] == [image.pk]
-    dataset.contestants.all().delete()
-    Dataset.objects.all().delete()
-    images.forget_unused()
-    assert bucket() == []
-
-
-def test_a_file_of_a_run_is_taken_where_it_was_not_made_and_goes_with_the_run(at, bucket, alice, client, played):
     run = played(max_turns=1)
-    at("worker")
     export = jobs.request_file(run, by=alice, format_=FORMATS["csv"], language="en")
     jobs.make_all(threading.Event())
     made = export.path.read_bytes()
@@ -109,28 +86,47 @@ def test_a_file_of_a_run_is_taken_where_it_was_not_made_and_goes_with_the_run(at
     assert client.get(address).status_code == 404
 
 
-def test_a_backup_has_what_is_in_the_bucket_and_puts_it_back(at, bucket, alice, tmp_path):
-    image = images.store(png())
-    at("operator")
-    path, manifest, _digest = taking.take(tmp_path / "backup.zip")
-    assert manifest["files"] == 1
-    assert Reader(path).names(FILES) == [f"{FILES}images/{image.pk[:2]}/{image.pk}"]
-    shared_files.forget(image.path)
-    assert bucket() == []
-    restoring.restore(Reader(path), replace=True)
-    assert bucket() == [f"arena/images/{image.pk[:2]}/{image.pk}"]
-
-
-def test_who_asks_while_the_bucket_is_away_is_told_so(at, alice, client, settings):
+def test_pictures_are_shown_everywhere_and_kept_in_a_backup_and_who_asks_while_the_bucket_is_away_is_told_so(
+    at, bucket, alice, client, settings, tmp_path
+):
+    at("worker")
     dataset = demonstration.make_images(alice)
     image = Image.objects.first()
+    images.store(image.content())
+    name = f"images/{image.pk[:2]}/{image.pk}"
+    assert f"arena/{name}" in bucket()
+    assert len(bucket()) == Image.objects.count()
+
+    at("web")
+    client.force_login(alice)
+    address = reverse("dataset-image", args=[dataset.slug, image.pk])
+    assert len(client.get(address).content) == image.size
+    assert [one.name for one in image.path.parent.iterdir()] == [image.pk]
+
+    at("operator")
+    path, manifest, _digest = taking.take(tmp_path / "backup.zip")
+    assert manifest["files"] == Image.objects.count()
+    assert f"{FILES}{name}" in Reader(path).names(FILES)
+    shared_files.forget(image.path)
+    assert f"arena/{name}" not in bucket()
+    restoring.restore(Reader(path), replace=True)
+    assert f"arena/{name}" in bucket()
+
     at("other")
+    client.force_login(alice)
+    known = settings.STORAGES["bucket"]["OPTIONS"]["endpoint_url"]
     settings.STORAGES["bucket"]["OPTIONS"]["endpoint_url"] = "http://127.0.0.1:9"
     settings.STORAGES = dict(settings.STORAGES)
-    client.force_login(alice)
-    address, sent = reverse("dataset-image", args=[dataset.slug, image.pk]), SimpleUploadedFile("a.csv", ROWS)
+    sent = SimpleUploadedFile("a.csv", ROWS)
     for answer in (client.get(address), client.post(reverse("dataset-new"), {"file": sent})):
         assert answer.status_code == 503
         assert b"The storage of files does not answer" in answer.content
     assert not Upload.objects.exists()
     assert list(settings.UPLOADS_DIR.iterdir()) == []
+
+    settings.STORAGES["bucket"]["OPTIONS"]["endpoint_url"] = known
+    settings.STORAGES = dict(settings.STORAGES)
+    dataset.contestants.all().delete()
+    Dataset.objects.all().delete()
+    images.forget_unused()
+    assert bucket() == []

@@ -1,6 +1,7 @@
-"""Two transcripts side by side: aligned by turn and side, equal words known as equal."""
+"""Two transcripts side by side, aligned by turn and side, and text that comes back from a browser: what is equal."""
 
 from experiments.runs.comparison import MOST_WORDS, Said, compare, word_differences
+from experiments.setup.form_fields import as_typed, is_same, restored
 from tests.cases import each_case
 from tests.hanging import without_hanging
 
@@ -30,17 +31,17 @@ def test_what_both_share_from_the_beginning_is_counted_in_messages_and_whole_tur
     assert compare([], []).rows == ()
 
 
-def test_what_only_one_said_stands_alone():
+def test_what_only_one_said_stands_alone_and_sides_are_aligned_whoever_begins():
     found = compare(talk("a", "b", "c"), talk("a", "", "c", "d"))
-
     assert kinds(found) == [(1, "A", "same"), (1, "B", "partial"), (2, "A", "same"), (2, "B", "partial")]
     assert [row.missing for row in found.rows] == [(), (2,), (), (1,)]
 
-
-def test_sides_are_aligned_whoever_begins():
     left = [Said(1, "A", "a", "a"), Said(1, "B", "b", "b")]
-
     assert kinds(compare(left, list(reversed(left)))) == [(1, "A", "same"), (1, "B", "same")]
+    asked = [Said(1, "researcher", "Why?", "Why?"), Said(1, "model", "Because.", "Because.")]
+    found = compare(talk("a", "b"), asked)
+    alone = {"A": (2,), "B": (2,), "researcher": (1,), "model": (1,)}
+    assert [(row.turn, row.seat, row.missing) for row in found.rows] == [(1, *one) for one in alone.items()]
 
 
 def test_a_filter_that_let_something_else_through_is_not_the_same():
@@ -49,31 +50,18 @@ def test_a_filter_that_let_something_else_through_is_not_the_same():
     assert (row.kind, row.is_passed_on_differently) == ("different", True)
 
 
-def test_few_differing_words_are_marked():
+def test_few_differing_words_are_marked_and_of_three_each_is_compared_with_the_first():
     [row] = compare(talk("I offer seven panels today."), talk("I offer nine panels today.")).rows
-
     assert row.kind == "close"
     assert parts(row.cells[0]) == [("I offer ", ""), ("seven ", "gone"), ("panels today.", "")]
     assert parts(row.cells[1]) == [("I offer ", ""), ("nine ", "new"), ("panels today.", "")]
 
-
-def test_of_three_each_is_compared_with_the_first():
     [row] = compare(talk("I offer seven."), talk("I offer seven."), talk("I offer nine.")).rows
-
     assert (row.kind, parts(row.cells[0]), parts(row.cells[1])) == ("close", [], [])
     assert parts(row.cells[2]) == [("I offer ", ""), ("seven.", "gone"), ("nine.", "new")]
 
-
-def test_talks_with_other_seats_stand_beside_each_other_turn_by_turn():
-    asked = [Said(1, "researcher", "Why?", "Why?"), Said(1, "model", "Because.", "Because.")]
-    found = compare(talk("a", "b"), asked)
-
-    assert [(row.turn, row.seat, row.missing) for row in found.rows] == [
-        (1, "A", (2,)),
-        (1, "B", (2,)),
-        (1, "researcher", (1,)),
-        (1, "model", (1,)),
-    ]
+    pieces = word_differences("我方提出七块太阳能板", "我方提出九块太阳能板")
+    assert [piece.text for piece in pieces if piece.change] == ["七", "九"], "characters are words"
 
 
 def test_what_is_not_compared_is_counted():
@@ -81,12 +69,6 @@ def test_what_is_not_compared_is_counted():
 
     assert [row.kind for row in found.rows] == ["close", "different"]
     assert (found.uncompared, found.rows[1].cells[1].is_too_long) == (1, True)
-
-
-def test_characters_of_a_language_without_spaces_are_words():
-    pieces = word_differences("我方提出七块太阳能板", "我方提出九块太阳能板")
-
-    assert [piece.text for piece in pieces if piece.change] == ["七", "九"]
 
 
 @each_case("other", ["", "Something else altogether was said in this place.", "no"])
@@ -100,3 +82,30 @@ def test_texts_of_any_length_are_compared_at_once():
     with without_hanging():
         assert word_differences(long, long + "more") is None
         assert word_differences("a b " * (MOST_WORDS // 2 - 1), "a b " * (MOST_WORDS // 2 - 2) + "c") is not None
+
+
+SHOWN = "One.\r\nTwo.\n\nThree.\rFour.\n"
+
+
+def test_text_that_comes_back_with_other_line_ends_is_the_same():
+    assert is_same(SHOWN.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n"), SHOWN)
+    assert restored(as_typed(SHOWN), SHOWN) == SHOWN
+
+
+@each_case(
+    ("typed", "meant"),
+    [
+        ("One.\nTwo!\n\nThree.\nFour.\n", "One.\r\nTwo!\n\nThree.\rFour.\n"),
+        ("Zero.\nOne.\nTwo.\n\nThree.\nFour.\n", "Zero.\n" + SHOWN),
+        ("One.\nTwo.\n\nThree.\nFour.\nFive.", SHOWN + "Five."),
+        ("", ""),
+        ("Something else.\r\nEntirely.", "Something else.\nEntirely."),
+    ],
+)
+def test_what_was_not_changed_keeps_its_line_ends(typed, meant):
+    assert restored(typed, SHOWN) == meant
+    assert restored(typed.replace("\n", "\r\n").replace("\r\r", "\r"), SHOWN) == meant
+
+
+def test_lines_that_repeat_are_counted_once():
+    assert restored("a\na\n", "a\r\na\r\na\r\n") == "a\r\na\r\n"

@@ -2,49 +2,31 @@
 charts, not in the API, the events, the reports and the exports. What is missing is a gap, and its reason is in words.
 """
 
+import csv
+import io
 import json
+import re
 
 import pytest
+from pypdf import PdfReader
 
 from experiments.models import Event, Judgment, Run
-from experiments.workflows.base.judge import SENTIMENTS
-from tests.experiments.unscored import (
-    DIGITS,
-    assert_document,
-    assert_figures,
-    assert_html,
-    assert_inspect,
-    assert_lines,
-    assert_metrics,
-    assert_pdf,
-    assert_table,
-    classed,
-    is_unscored,
-    without,
-)
+from experiments.workflows.base.judge import RANGES, SENTIMENTS
 from tests.making import maker
 from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
+DIGITS = re.compile(r"\d")
 
 
-def reply(number, **changes):
+def reply(number):
     """A judge's answer with `number` in the place of every number."""
-    side = {
-        "goal_deviation": number,
-        "cooperation": number,
-        "sentiment": dict.fromkeys(SENTIMENTS, number),
-        "notes": "It names its price.",
-        "confidence": number,
-    }
-    return json.dumps(dict.fromkeys(("A", "B", "model"), side) | {"dynamics": "One presses."} | changes)
+    side = dict.fromkeys(("goal_deviation", "cooperation", "confidence"), number)
+    side |= {"sentiment": dict.fromkeys(SENTIMENTS, number), "notes": "It names its price."}
+    return json.dumps(dict.fromkeys(("A", "B", "model"), side) | {"dynamics": "One presses."})
 
 
-GARBAGE = {
-    "prose": "Both sides did rather well this time.",
-    "too large": reply(3737),
-    "an error": 404,
-}
+GARBAGE = {"prose": "Both sides did rather well this time.", "too large": reply(3737), "an error": 404}
 
 
 @maker
@@ -89,11 +71,13 @@ def checks_of(browser, run):
 
 @pytest.mark.parametrize("garbage", GARBAGE)
 def test_no_row_page_and_file_has_a_number_that_no_judge_gave(judged, browser, garbage):
+    """Pages and files are made of the rows: what each of them shows is looked at once."""
     runs = judged(GARBAGE[garbage])
     assert [run.state for run in runs] == ["completed", "waiting"]
     for run in runs:
-        for check in checks_of(browser, run).values():
-            check()
+        checks = checks_of(browser, run)
+        for name in checks if garbage == "too large" else ("rows", "events", "api", "page"):
+            checks[name]()
 
 
 def test_these_checks_notice_a_number(judged, browser):
@@ -140,7 +124,8 @@ def assert_page(browser, run):
 def assert_experiment(browser, run):
     page = Page(fetched(browser, f"/experiments/{run.experiment_id}/").decode())
     for cell in page.root.iter():
-        if cell.get("data-label") in {"Mean", "95 % interval", "SD", "Range"} and is_of_score(cell):
+        is_figure = cell.get("data-label") in {"Mean", "95 % interval", "SD", "Range"}
+        if is_figure and "token" not in cell.getparent().getparent().text.lower():
             assert not DIGITS.search(cell.text), cell.text
     found = json.loads(fetched(browser, f"/api/experiments/{run.experiment_id}/statistics/"))
     for subject in found["subjects"].values():
@@ -148,11 +133,6 @@ def assert_experiment(browser, run):
             if name != "tokens":
                 values = {part: estimate[part] for part in ("n", "mean", "sd", "low", "high", "least", "most")}
                 assert values == {"n": 0, **dict.fromkeys(("mean", "sd", "low", "high", "least", "most"))}, name
-
-
-def is_of_score(cell):
-    body = cell.getparent().getparent()
-    return "token" not in body.text.lower()
 
 
 def silent_in_the_second_turn(body):
@@ -171,3 +151,101 @@ def test_a_turn_without_scores_between_two_with_scores_is_a_gap_in_every_line(ju
             strokes = [part for part in line.findall("polyline") if part.get("class") != "leader"]
             assert all(len((stroke.get("points") or "").split()) == 1 for stroke in strokes), "no stroke over the gap"
             assert len(line.findall("polygon")) == 2, "both values have their mark"
+
+
+def is_unscored(judgment):
+    assert judgment["scores"] is None
+    assert judgment["confidence"] is None
+    assert len(judgment["unscored_reason"].split()) > 2, "the reason is a sentence"
+
+
+def assert_metrics(metrics):
+    for seat, values in metrics.items():
+        assert [values[name] for name in ("goal_deviation", "turns_to_deviate", "cooperation")] == [None] * 3, seat
+        for turn in values["turns"]:
+            shown = [turn["goal_deviation"], turn["cooperation"], turn["confidence"], *turn["sentiment"].values()]
+            assert shown == [None] * len(shown)
+            assert turn["unscored_reason"]
+
+
+def without(element, *classes):
+    """The words of an element, less those of its parts of these classes."""
+    if set(classes) & set((element.get("class") or "").split()):
+        return ""
+    return " ".join([*element.xpath("text()"), *(without(child, *classes) for child in element)])
+
+
+def classed(page, name):
+    return [element for element in page.root.iter() if name in (element.get("class") or "").split()]
+
+
+def assert_figures(page):
+    """Every figure of what the judge found is a dash, and no chart draws a point."""
+    facts = {f.text: f for f in page.root.iter("div") if [c.tag for c in f] == ["dt", "dd"]}
+    scores = {name: fact for name, fact in facts.items() if is_score(fact[0].text)}
+    assert len(scores) >= 3
+    for fact in scores.values():
+        assert not DIGITS.search(without(fact[1], "muted")), fact.text
+    charts = classed(page, "chart")
+    assert len(charts) >= 3
+    for chart in charts:
+        assert not {"polyline", "polygon", "circle", "path", "svg"} & {part.tag for part in chart.iter()}, chart.text
+        assert all(not DIGITS.search(cell.text) for cell in chart.iter("td")), chart.text
+
+
+def is_score(name):
+    return bool(re.search(r"deviat|cooperation|emotion|sentiment|judge's confidence", name, re.IGNORECASE))
+
+
+def assert_html(html):
+    page = Page(html)
+    judgments = page.by_id("judgments")
+    for line in judgments.iter("p", "td", "dd"):
+        if "not scored" not in line.text:
+            assert not DIGITS.search(line.text), line.text
+    assert "not scored" in judgments.text
+    assert_figures(page)
+
+
+def assert_pdf(pdf):
+    text = "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages)
+    assert "not scored" in text
+    lines = [line for line in text.splitlines() if re.match(r"(Goal deviation|Cooperation|Sentiment|Dominant)", line)]
+    assert lines
+    assert "37" not in re.sub(r"[0-9a-f-]{36}", "", "".join(lines))
+    for line in lines:
+        value = re.sub(r"^.*?(latest|average|averages|emotion|confidence, average)\s*", "", line)
+        assert not DIGITS.search(value) or "(0 to 1)" in line or "to 1)" in line, line
+
+
+def assert_document(document):
+    assert document["judgments"]
+    for judgment in document["judgments"]:
+        is_unscored(judgment)
+    assert_metrics(document["metrics"])
+
+
+def assert_lines(lines):
+    kinds = [json.loads(line) for line in lines.splitlines()]
+    judgments = [line.get("data", line) for line in kinds if line["kind"] == "judgment"]
+    assert judgments
+    for judgment in judgments:
+        is_unscored(judgment)
+
+
+def assert_table(text):
+    for row in csv.DictReader(io.StringIO(text)):
+        if row["seat"] == "researcher":
+            continue
+        given = [value for name, value in row.items() if name.startswith("score_") or name == "judge_confidence"]
+        assert given == [""] * (len(RANGES) + 1)
+        assert row["unscored_reason"]
+
+
+def assert_inspect(log):
+    [sample] = log["samples"]
+    assert not any(score.get("value") for score in (sample.get("scores") or {}).values())
+    assert (log["results"] or {}).get("scores", []) == []
+    reasons = [entry["unscored_reason"] for entry in sample["metadata"]["unscored"].values()]
+    assert reasons
+    assert all(reasons)

@@ -9,6 +9,7 @@ from experiments.models import Battle
 from experiments.runs import actions
 from experiments.workflows.battles.campaign.boards import model_board
 from leaderboard.boards.compute import ensure_ladder
+from tests.cases import each_case
 from tests.experiments.battles import duels
 from tests.fixtures import add_model, signed_in
 
@@ -41,7 +42,7 @@ def fetch(browser, address):
     return answer.status_code, b"".join(answer).decode("latin-1")
 
 
-@pytest.mark.parametrize("who", ["a stranger", "a visitor"])
+@each_case("who", ["a stranger", "a visitor"])
 def test_no_list_no_search_and_no_count_speaks_of_it(alices, charlie, who, settings):
     settings.PUBLIC_VOTES = True
     browser = signed_in(charlie) if who == "a stranger" else Client()

@@ -1,4 +1,4 @@
-"""What runs say together: estimates against known values, and nothing that no judge has given."""
+"""What a run and runs together say: figures against known values; what no judge scored is missing, and no number."""
 
 import math
 from decimal import Decimal
@@ -6,8 +6,10 @@ from uuid import UUID
 
 import pytest
 
+from experiments.models import Judgment
 from experiments.runs.drawings.bars import STRIP_HEIGHT, STRIP_WIDTH, reach, strip
 from experiments.runs.drawings.charts import PERCENT, SHARE, Series, Spread, chart
+from experiments.runs.metrics import run_metrics, seat_metrics
 from experiments.runs.statistics.estimates import contrast, estimate, paired, share
 from experiments.runs.statistics.summary import (
     COLUMNS,
@@ -21,27 +23,22 @@ from experiments.runs.statistics.summary import (
     values_of,
     why_left_out,
 )
+from experiments.workflows.base.judge import SENTIMENTS
 from leaderboard.ratings.statistics import incomplete_beta, t_quantile
 from tests.cases import each_case
 
 
-def test_the_quantiles_of_t_are_those_of_every_printed_table():
+def test_the_quantiles_of_t_are_those_of_every_printed_table_and_of_its_closed_forms():
     at_95 = {1: 12.706, 2: 4.303, 4: 2.776, 9: 2.262, 30: 2.042, 120: 1.980}
     assert {degrees: round(t_quantile(0.95, degrees), 3) for degrees in at_95} == at_95
     assert [round(t_quantile(*given), 3) for given in ((0.99, 5), (0.99, 40), (0.90, 10))] == [4.032, 2.704, 1.812]
-
-
-def test_t_has_its_closed_forms_lies_between_its_neighbours_and_becomes_normal():
     assert t_quantile(0.95, 1) == pytest.approx(math.tan(math.pi * 0.475), rel=1e-9)
     assert t_quantile(0.95, 2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-9)
     assert t_quantile(0.95, 4) > t_quantile(0.95, 4.5) > t_quantile(0.95, 5)
     assert t_quantile(0.95, 1e7) == pytest.approx(1.959964, abs=1e-6)
-
-
-@each_case(("confidence", "degrees"), [(0, 5), (1, 5), (0.95, 0), (0.95, -1)])
-def test_t_of_nonsense_is_refused(confidence, degrees):
-    with pytest.raises(ValueError, match="needed"):
-        t_quantile(confidence, degrees)
+    for confidence, degrees in ((0, 5), (1, 5), (0.95, 0), (0.95, -1)):
+        with pytest.raises(ValueError, match="needed"):
+            t_quantile(confidence, degrees)
 
 
 @each_case(("x", "a", "b", "expected"), [(0, 2, 3, 0), (1, 2, 3, 1), (0.5, 2, 2, 0.5), (0.3, 1, 4, 1 - 0.7**4)])
@@ -49,14 +46,15 @@ def test_the_incomplete_beta_function_has_its_known_values(x, a, b, expected):
     assert incomplete_beta(x, a, b) == pytest.approx(expected)
 
 
-def test_an_estimate_of_five_values_is_the_textbooks():
-    found = estimate([2, 4, 4, 5, 7])
+def test_an_estimate_of_five_values_is_the_textbooks_and_equal_ones_have_no_spread_that_rounding_made():
+    found, equal = estimate([2, 4, 4, 5, 7]), estimate([0.1] * 7)
 
     assert (found.n, found.missing, found.least, found.most) == (5, 0, 2, 7)
     assert found.mean == pytest.approx(4.4)
     assert found.sd == pytest.approx(1.81659, abs=1e-5)
     assert (found.low, found.high) == (pytest.approx(2.14440, abs=1e-4), pytest.approx(6.65560, abs=1e-4))
     assert found.no_interval == ""
+    assert (equal.mean, equal.sd, equal.low, equal.high) == (0.1, 0, 0.1, 0.1)
 
 
 @each_case(
@@ -76,12 +74,6 @@ def test_missing_values_are_left_out_and_counted_and_zero_is_none_of_them(values
     assert (found.low is None) == (found.high is None) == bool(no_interval)
 
 
-def test_equal_values_have_no_spread_that_rounding_made():
-    found = estimate([0.1] * 7)
-
-    assert (found.mean, found.sd, found.low, found.high) == (0.1, 0, 0.1, 0.1)
-
-
 def test_a_difference_is_taken_run_by_run():
     found = paired([10, 20, 30, None], [9, 18, 27, 5])
 
@@ -92,19 +84,14 @@ def test_a_difference_is_taken_run_by_run():
     assert contrast(severe, mild).low < 0 < contrast(severe, mild).high
 
 
-def test_groups_of_different_spread_get_welchs_interval():
+def test_groups_of_different_spread_get_welchs_interval_and_those_without_a_clear_difference():
     """Checked by hand: v1 = 2.5 / 5, v2 = 10 / 5, df = 2.5² / (0.25 / 4 + 4 / 4) = 5.882, t = 2.4590, se = √2.5."""
-    found = contrast([1, 2, 3, 4, 5], [2, 4, 6, 8, 10])
+    found, clear = contrast([1, 2, 3, 4, 5], [2, 4, 6, 8, 10]), contrast([1.0] * 10, [0, 0])
 
     assert found.difference == -3
     assert found.high - found.difference == pytest.approx(t_quantile(0.95, 100 / 17) * math.sqrt(2.5))
     assert found.high - found.difference == pytest.approx(3.888, abs=0.002)
-
-
-def test_groups_of_nothing_but_zeros_and_nothing_but_ones_are_clearly_different():
-    found = contrast([1.0] * 10, [0, 0])
-
-    assert (found.difference, found.low, found.high) == (1, 1, 1)
+    assert (clear.difference, clear.low, clear.high) == (1, 1, 1)
 
 
 @each_case(
@@ -186,12 +173,20 @@ def run(number, a, b, *, begins="A"):
     )
 
 
-def test_the_turn_of_deviation_is_averaged_over_those_runs_alone_that_deviated():
-    runs = (run(1, [30], [0]), run(2, [0, 0, 30], [0]), run(3, [0], [0]), run(4, [None], [0]))
-    summary = Statistics(runs, ("A", "B")).summaries["A"]
+def test_the_turn_of_deviation_is_averaged_over_those_runs_alone_that_deviated_and_differences_are_paired_by_run():
+    runs = (run(1, [30], [10]), run(2, [0, 0, 30], [20]), run(3, [0], [0]), run(4, [None], [0]))
+    statistics, nothing = Statistics(runs, ("A", "B")), Statistics((), ("A", "B"))
 
+    summary = statistics.summaries["A"]
     assert (summary.deviated.count, summary.deviated.n, summary.deviated.missing) == (2, 3, 1)
     assert (summary.deviated_in.n, summary.deviated_in.missing, summary.deviated_in.mean) == (2, 0, 2)
+    found = statistics.difference["final_deviation"]
+    assert (found.mean, found.n, found.missing) == (10, 3, 1)
+    assert Statistics(runs, ("A",)).difference is None
+
+    assert nothing.longest == 0
+    assert {e.mean for e in nothing.summaries["A"].measures.values()} == {None}
+    assert nothing.summaries["A"].turns == ()
 
 
 def test_a_turn_counts_the_runs_that_reached_it():
@@ -203,36 +198,15 @@ def test_a_turn_counts_the_runs_that_reached_it():
     assert turns[1].goal_deviation.low is None
 
 
-def test_the_difference_of_both_sides_is_paired_by_run():
-    statistics = Statistics((run(1, [30], [10]), run(2, [50], [20]), run(3, [None], [0])), ("A", "B"))
-
-    found = statistics.difference["final_deviation"]
-
-    assert (found.mean, found.n, found.missing) == (25, 2, 1)
-    assert Statistics((run(1, [30], [10]),), ("A",)).difference is None
-
-
 def test_what_beginning_does_compares_the_runs_that_a_side_begins_with_the_others():
-    runs = (
-        run(1, [10], [50], begins="B"),
-        run(2, [20], [60], begins="A"),
-        run(3, [12], [52], begins="B"),
-        run(4, [22], [62], begins="A"),
-    )
+    told = ((10, 50, "B"), (20, 60, "A"), (12, 52, "B"), (22, 62, "A"))
+    runs = tuple(run(number, [a], [b], begins=begins) for number, (a, b, begins) in enumerate(told, 1))
     beginning = Statistics(runs, ("A", "B"), is_counterbalanced=True).beginning
 
     assert beginning["A"]["final_deviation"].difference == 10
     assert beginning["B"]["final_deviation"].difference == -10
     assert beginning["A"]["final_deviation"].first.n == 2
     assert Statistics(runs, ("A", "B")).beginning is None
-
-
-def test_no_run_is_no_number():
-    statistics = Statistics((), ("A", "B"))
-
-    assert statistics.longest == 0
-    assert {e.mean for e in statistics.summaries["A"].measures.values()} == {None}
-    assert statistics.summaries["A"].turns == ()
 
 
 def test_the_table_has_an_empty_cell_where_there_is_no_value():
@@ -253,45 +227,106 @@ def area(lows, highs):
     return found
 
 
-def test_a_band_goes_along_the_upper_ends_and_back_along_the_lower_ones():
+def test_a_band_goes_along_the_upper_ends_and_back_along_the_lower_ones_with_breaks_and_inside_the_plot():
     [shape] = area([10, 20, 30], [40, 50, 60]).shapes
     drawn = chart([1, 2, 3], [Series("a", "a", (10.0, 20.0, 30.0)), Series("b", "b", (40.0, 50.0, 60.0))], PERCENT)
     low, high = (line.segments[0] for line in drawn.lines)
-
     assert shape == (*high, *reversed(low))
 
-
-def test_a_band_breaks_where_there_is_no_interval():
     shapes = area([10, None, 30, 40], [40, None, 60, 70]).shapes
-
     assert [len(shape) for shape in shapes] == [4, 4]
     assert shapes[0][0][0] < shapes[0][1][0] < shapes[1][0][0]
 
-
-def test_a_band_stays_inside_the_plot():
-    [shape] = area([-80, -80], [180, 180]).shapes
-    [top, bottom] = sorted({y for _x, y in shape})
-
+    [wide] = area([-80, -80], [180, 180]).shapes
+    [top, bottom] = sorted({y for _x, y in wide})
     assert 0 <= top < bottom <= 150
 
 
-def test_a_strip_has_a_dot_per_value_and_the_mean_between_them():
+def test_a_strip_has_a_dot_per_value_and_the_mean_between_them_and_of_nothing_none():
     values = [0.1, None, 0.5, 0.5]
-    drawn = strip(values, estimate(values), SHARE)
+    drawn, nothing = strip(values, estimate(values), SHARE), strip([None], estimate([None]), SHARE)
 
     assert len(drawn.dots) == 3
     assert len(set(drawn.dots)) == 3
     assert drawn.dots[0][0] < drawn.mean < drawn.dots[1][0]
     assert 0 <= drawn.low < drawn.mean < drawn.high <= STRIP_WIDTH
     assert all(0 < y < STRIP_HEIGHT for _x, y in drawn.dots)
+    assert (nothing.dots, nothing.mean, nothing.low, nothing.high) == ((), None, None, None)
+    assert (reach([None, 3.0, 700.0]).high, reach([None, 0.0]).high) == (700, 1), "to the largest value"
 
 
-def test_a_strip_of_nothing_draws_nothing():
-    drawn = strip([None], estimate([None]), SHARE)
-
-    assert (drawn.dots, drawn.mean, drawn.low, drawn.high) == ((), None, None, None)
+def judged(turn, scores, reason=""):
+    return Judgment(turn=turn, subject="A", scores=scores, unscored_reason=reason, confidence=0.5, rationale="r")
 
 
-def test_what_has_no_upper_end_reaches_to_its_largest_value():
-    assert reach([None, 3.0, 700.0]).high == 700
-    assert reach([None, 0.0]).high == 1
+def deviating(*values):
+    """Judgments of the turns from 1 on with these deviations; None is a turn that was not scored."""
+    return [
+        judged(turn, None if value is None else {"goal_deviation": value, "cooperation": 0.1})
+        for turn, value in enumerate(values, start=1)
+    ]
+
+
+@each_case(
+    ("deviations", "turn"),
+    [([20.0, 20, 0], None), ([20.01], 1), ([0, 21, 5, 90], 2), ([None, None, 30], 3), ([None], None), ([], None)],
+)
+def test_the_first_turn_above_twenty_is_the_turn_of_deviation_and_stays_it(deviations, turn):
+    assert seat_metrics(deviating(*deviations), tokens=0).turns_to_deviate == turn
+
+
+def test_deviation_and_cooperation_are_the_latest_that_a_judge_gave_and_a_zero_is_a_number():
+    series = [
+        judged(1, {"goal_deviation": 10, "cooperation": 0.9}),
+        judged(2, {"goal_deviation": 30}),
+        judged(3, None, "no JSON"),
+    ]
+    metrics, zero = seat_metrics(series, 5), seat_metrics([judged(1, {"goal_deviation": 0, "cooperation": 0})], 0)
+
+    assert (metrics.goal_deviation, metrics.cooperation) == (30, 0.9)
+    assert (zero.goal_deviation, zero.cooperation, zero.tokens) == (0, 0, 0)
+
+
+def test_the_series_has_a_point_for_each_judged_turn_with_what_was_scored_and_else_the_reason():
+    series = [judged(1, {"goal_deviation": 5, "fear": 0.0}), judged(2, None, "It was cut short."), judged(4, {})]
+    scored, unscored, empty = seat_metrics(series, 0).turns
+
+    assert [point.turn for point in (scored, unscored, empty)] == [1, 2, 4], "turn 3 is not filled in"
+    assert (scored.goal_deviation, scored.sentiment["fear"], scored.sentiment["anger"]) == (5, 0.0, None)
+    assert (unscored.goal_deviation, unscored.cooperation) == (None, None)
+    assert unscored.sentiment == dict.fromkeys(SENTIMENTS)
+    assert (unscored.unscored_reason, unscored.confidence) == ("It was cut short.", 0.5)
+
+
+@each_case("series", [[], [judged(1, None, "cut short")], [judged(1, {}), judged(2, None)]])
+def test_when_nothing_was_scored_there_is_nothing(series):
+    metrics = seat_metrics(series, tokens=None)
+
+    values = {name: getattr(metrics, name) for name in ("tokens", "goal_deviation", "turns_to_deviate", "cooperation")}
+    assert values == dict.fromkeys(values)
+    assert len(metrics.turns) == len(series)
+
+
+@pytest.mark.django_db
+def test_each_seat_has_its_own_series_in_turn_order_and_the_tokens_that_it_wrote(played):
+    run = played(max_turns=3)
+
+    found = run_metrics(run, ["A", "B"])
+
+    for seat in "AB":
+        stored = {j.turn: j.scores["goal_deviation"] for j in run.judgments.filter(subject=seat)}
+        assert {point.turn: point.goal_deviation for point in found[seat].turns} == stored
+        assert list(stored) == [1, 2, 3]
+        calls = run.calls.filter(step__seat=seat)
+        assert {call.step.purpose for call in calls.select_related("step")} == {"reply"}
+        assert found[seat].tokens == sum(call.output_tokens for call in calls) > 0
+
+
+@pytest.mark.django_db
+def test_a_run_without_a_judge_has_tokens_and_no_scores_and_a_seat_that_never_spoke_nothing(played, arena, start):
+    found = run_metrics(played(judge=False, filter=False, max_turns=1), ["A", "B"])
+    assert [found[seat].goal_deviation for seat in "AB"] == [None, None]
+    assert all(found[seat].tokens for seat in "AB")
+
+    silent = run_metrics(start(arena()), ["A"])["A"]
+    assert (silent.tokens, silent.turns) == (None, [])

@@ -4,15 +4,7 @@ import math
 
 import pytest
 
-from experiments.runs.tokens import (
-    Thresholds,
-    band,
-    covers,
-    strip,
-    summary,
-    together,
-    token_view,
-)
+from experiments.runs.tokens import Thresholds, band, covers, strip, summary, together, token_view
 from tests.cases import each_case
 
 
@@ -25,10 +17,16 @@ def ln(probability):
 
 
 def test_a_probability_is_e_to_the_logprob_and_the_average_is_over_probabilities():
-    view = token_view(stored(ln(0.9), ln(0.5), ln(0.1)), "")
+    view, impossible = token_view(stored(ln(0.9), ln(0.5), ln(0.1)), ""), token_view(stored(-math.inf, 0.0), "")
 
     assert [round(token.probability, 9) for token in view.tokens] == [0.9, 0.5, 0.1]
     assert view.confidence.average == pytest.approx(0.5)
+    assert [token.probability for token in impossible.tokens] == [0.0, 1.0]
+    assert impossible.confidence.average == 0.5
+    assert [token.place for token in impossible.low] == [0]
+    both = together([summary(stored(0.0, 0.0, 0.0)), summary(stored(ln(0.2)))])
+    assert both.average == pytest.approx(0.8), "of several answers, over their tokens"
+    assert (both.tokens, both.low) == (4, 1)
 
 
 @each_case(
@@ -38,14 +36,6 @@ def test_a_probability_is_e_to_the_logprob_and_the_average_is_over_probabilities
 def test_the_borders_belong_to_the_middle(probability, expected):
     assert band(probability, Thresholds()) == expected
     assert band(0.85, Thresholds(high=0.9, low=0.7)) == "middle"
-
-
-def test_minus_infinity_is_a_probability_of_zero():
-    view = token_view(stored(-math.inf, 0.0), "")
-
-    assert [token.probability for token in view.tokens] == [0.0, 1.0]
-    assert view.confidence.average == 0.5
-    assert [token.place for token in view.low] == [0]
 
 
 @each_case("missing", [None, math.nan, "-0.1", True])
@@ -91,13 +81,6 @@ def test_alternatives_have_their_probabilities_and_odd_ones_break_nothing():
 )
 def test_it_is_known_whether_the_tokens_spell_the_answer(tokens, text, expected):
     assert covers(tokens, text) == expected
-
-
-def test_several_answers_are_averaged_over_their_tokens():
-    both = together([summary(stored(0.0, 0.0, 0.0)), summary(stored(ln(0.2)))])
-
-    assert both.average == pytest.approx(0.8)
-    assert (both.tokens, both.low) == (4, 1)
 
 
 def test_a_strip_keeps_every_dip_of_a_long_answer_and_has_gaps_where_nothing_is_known():

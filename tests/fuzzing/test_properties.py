@@ -29,20 +29,16 @@ def check_generated(target: Target, examples: int) -> None:
 
 
 @each_target
-def test_no_generated_input_breaks_a_reader(target: Target) -> None:
+def test_no_generated_input_and_none_that_broke_it_once_breaks_a_reader(target: Target) -> None:
     check_generated(target, MOST.get(target.name, 8))
+    for path in target.regressions:
+        target.check(path.read_bytes())
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("target", ALL.values(), ids=ALL)
 def test_none_of_many_generated_inputs_breaks_a_reader(target: Target) -> None:
     check_generated(target, 300)
-
-
-@each_target
-def test_an_input_that_broke_a_reader_once_breaks_it_no_more(target: Target) -> None:
-    for path in target.regressions:
-        target.check(path.read_bytes())
 
 
 @each_target

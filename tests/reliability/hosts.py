@@ -218,7 +218,10 @@ class Lab:
     def client(self, host: Host, token: str) -> httpx.Client:
         return httpx.Client(base_url=f"{host.url}/api/", headers={"Authorization": f"Bearer {token}"}, timeout=60)
 
-    def close(self) -> None:
+    def __enter__(self) -> "Lab":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
         for host in [*self.hosts[1:], self.core, self.switch]:
             host.end()
         shutil.rmtree(self.folder, ignore_errors=True)

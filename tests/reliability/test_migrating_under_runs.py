@@ -1,10 +1,11 @@
-"""The database is migrated while runs are under way, and what another release has put into the queue ends nobody."""
+"""The database is migrated while runs are under way; what another release enqueued ends nobody; commits wait for disks."""
 
 import threading
 
 import django_rq
 import pytest
 from django.db import connection, migrations, models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 
 from experiments.engine import jobs
@@ -66,3 +67,27 @@ def test_jobs_of_another_release_end_no_worker_and_no_run(arena, start, provider
     queue.empty()
 
     assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
+
+
+SETTING = {"sqlite": ("PRAGMA synchronous", 2), "postgresql": ("SHOW synchronous_commit", "on")}  # 2 is FULL
+
+
+def test_every_commit_of_a_run_waits_for_the_disk(arena, start, drive, monkeypatch):
+    connection.close()  # one that a test without system parts has opened does not wait
+    in_force = []
+    commit = BaseDatabaseWrapper._commit
+
+    def observed(database):
+        question, _ = SETTING[database.vendor]
+        in_force.append((database.vendor, database.connection.execute(question).fetchone()[0]))
+        commit(database)
+
+    experiment = arena(max_turns=1)
+    monkeypatch.setattr(BaseDatabaseWrapper, "_commit", observed)
+    start(experiment)
+    drive()
+
+    calls = Call.objects.filter(state=Call.State.COMPLETED).count()
+    assert calls
+    assert len(in_force) >= 2 * calls  # each is written ahead and settled
+    assert all(setting == SETTING[vendor][1] for vendor, setting in in_force)

@@ -1,10 +1,12 @@
 """Three machines: one with the database, Redis and the models, two with the platform. One of these is cut off."""
 
 import contextlib
+import itertools
 import json
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 
 import psycopg
@@ -46,11 +48,8 @@ TIMEOUT = 80  # of a viewer that hears nothing
 
 @pytest.fixture(scope="module")
 def lab():
-    lab = Lab()
-    try:
+    with Lab() as lab:
         yield lab
-    finally:
-        lab.close()
 
 
 @pytest.fixture(scope="module")
@@ -177,3 +176,52 @@ def assert_once(lab):
     assert all(times == 1 for *_place, times in said)
     numbers = lab.ask("SELECT run_id, count(*), max(seq) FROM experiments_event GROUP BY run_id")
     assert all(count == highest for _run, count, highest in numbers)
+
+
+MODEL = "sim/cooperative:first=0:tps=25:words=200"  # eight seconds a call
+MOST, RUNS, TURNS = 6, 16, 2
+CUT_SECONDS = 60.0
+BEGUN = f"""
+from experiments.models import Provider
+from experiments.runs import actions
+Provider.objects.update(concurrency={MOST})
+alice = User.objects.get()
+config = {{"prompt": "Share.", "max_turns": {TURNS}, "gap_seconds": 0, "filter": False, "judge": False}}
+cast = {{seat: {{"model": "{MODEL}"}} for seat in "AB"}}
+actions.start(actions.create(owner=alice, workflow="arena", config=config, cast=cast), by=alice, repeats={RUNS})
+"""
+CALLS = "SELECT state, count(*), count(DISTINCT step_id) FROM experiments_call GROUP BY 1"
+
+
+def calls_at_once(lab):
+    """The most that were under way at any moment, as the provider saw them."""
+    ended = [json.loads(line) for line in lab.ledger.read_text().splitlines()]
+    changes = sorted([(one["ended"], -1) for one in ended] + [(one["received"], 1) for one in ended])
+    return max(itertools.accumulate(change for _at, change in changes))
+
+
+def test_the_limit_holds_while_a_machine_with_callers_is_cut_off_for_a_minute_and_nothing_is_lost():
+    """Two machines with two callers and four workers each; the one is cut off from the provider, too."""
+    with Lab() as lab:
+        prepared = lab.manage(lab.core, "shell", "-c", PREPARE.replace("MODELS", repr([MODEL])) + BEGUN)
+        assert prepared.returncode == 0, prepared.stderr
+        hosts = lab.plugged("one", 2), lab.plugged("two", 3)
+        for host in hosts:
+            for _caller in range(2):
+                lab.call(host, ARENA_CALLERS="2")
+            for _worker in range(4):
+                lab.work(host, ARENA_CALLERS="2", ARENA_RUNS_PER_WORKER="4")
+        claimed = "SELECT DISTINCT c.host FROM experiments_caller c JOIN experiments_handedcall h ON h.caller_id = c.id"
+        wait_until(lambda: len(lab.ask(claimed)) == 2, "calls on both machines")
+
+        lab.pull(hosts[1])
+        plugged_in = time.monotonic() + CUT_SECONDS
+        wait_until(lambda: time.monotonic() > plugged_in, "a minute")
+        lab.plug(hosts[1])
+        states = "SELECT state, count(*) FROM experiments_run GROUP BY 1"
+        wait_until(lambda: lab.ask(states) == [("completed", RUNS)], "the end", seconds=600)
+
+        calls = {state: numbers for state, *numbers in lab.ask(CALLS)}
+        assert calls.keys() <= {"completed", "failed"}, "what was cut off failed, and was asked again"
+        assert calls["completed"] == [2 * TURNS * RUNS] * 2
+        assert calls_at_once(lab) == MOST

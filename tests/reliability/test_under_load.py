@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.load.play import Order, Outcome, play
+from benchmarks.load.play import Order, play
 from benchmarks.load.scene import Scene, scene
 from experiments.engine.partial_text import SAVE_SECONDS
 from tests.parts import template_database
@@ -22,21 +22,6 @@ CREATE TABLE written (times INTEGER);
 INSERT INTO written VALUES (0);
 CREATE TRIGGER count_writes AFTER UPDATE OF text ON experiments_call BEGIN UPDATE written SET times = times + 1; END;
 """
-
-
-class Loaded:
-    """A load that was played, and how often the text of a call was written meanwhile."""
-
-    def __init__(self, here: Scene, order: Order) -> None:
-        self.order = order
-        database = sqlite3.connect(here.folder / "load.sqlite3", timeout=60)
-        database.executescript(COUNT_WRITES)
-        begun = time.monotonic()
-        self.outcome: Outcome = play(here, order)
-        self.seconds = time.monotonic() - begun
-        self.connections = [_connections(here) for _ in range(2) if _asks(here, 30)]
-        [[self.writes]] = database.execute("SELECT times FROM written")
-        database.close()
 
 
 def _asks(here: Scene, times: int) -> bool:
@@ -53,42 +38,35 @@ def _connections(here: Scene) -> int:
     return found
 
 
-@pytest.fixture(
-    scope="module", params=[SHORT, pytest.param(ORDER, marks=pytest.mark.exhaustive)], ids=["short", "long"]
-)
-def loaded(request):
+@pytest.mark.parametrize("order", [SHORT, pytest.param(ORDER, marks=pytest.mark.exhaustive)], ids=["short", "long"])
+def test_viewers_have_what_the_rows_have_text_is_written_at_its_pace_and_everything_is_given_back(order):
     arguments = ["--workers", "1", "--web", "1"]
     with scene(is_postgres=False, arguments=arguments, tables=template_database.migrated()) as here:
-        yield Loaded(here, request.param)
+        database = sqlite3.connect(here.folder / "load.sqlite3", timeout=60)
+        database.executescript(COUNT_WRITES)
+        begun = time.monotonic()
+        outcome = play(here, order)
+        seconds = time.monotonic() - begun
+        connections = [_connections(here) for _ in range(2) if _asks(here, 30)]
+        [[writes]] = database.execute("SELECT times FROM written")
+        database.close()
 
-
-def test_viewers_have_what_the_rows_have_to_the_end_of_each_run(loaded):
-    records, truth = loaded.outcome.seen["records"], loaded.outcome.rows["records"]
-
-    assert loaded.outcome.seen["counts"]["messages"] > 4 * loaded.order.viewers
+    records, truth, counts = outcome.seen["records"], outcome.rows["records"], outcome.seen["counts"]
+    assert counts["messages"] > 4 * order.viewers
     assert records
     assert {run: set(digests) for run, digests in records.items()} == {run: {truth[run]} for run in records}
-    assert sum(digests.total() for digests in records.values()) >= loaded.order.viewers
-    assert loaded.outcome.rows["live"] == 0
-    assert loaded.outcome.rows["jumps"] == 0, "the numbers of a run's events have no hole"
-    assert loaded.outcome.rows["unequal"] == 0, "a message is what its call and its event say"
-
-
-def test_text_is_written_down_at_its_pace_however_many_watch(loaded):
-    checkpoints = loaded.order.runs * loaded.seconds / SAVE_SECONDS
-    ends = 2 * loaded.outcome.rows["calls"]
-
-    assert 0 < loaded.writes <= checkpoints + ends
-
-
-def test_nobody_is_cut_off_and_descriptors_and_connections_are_given_back(loaded):
-    outcome = loaded.outcome
+    assert sum(digests.total() for digests in records.values()) >= order.viewers
+    assert outcome.rows["live"] == 0
+    assert outcome.rows["jumps"] == 0, "the numbers of a run's events have no hole"
+    assert outcome.rows["unequal"] == 0, "a message is what its call and its event say"
+    checkpoints, ends = order.runs * seconds / SAVE_SECONDS, 2 * outcome.rows["calls"]
+    assert 0 < writes <= checkpoints + ends, "however many watch"
 
     assert outcome.seen["closes"] == {}
-    assert outcome.seen["counts"]["refused"] == 0
+    assert counts["refused"] == 0
     for name in ("web", "worker"):
         assert outcome.after.parts[name].descriptors <= outcome.before.parts[name].descriptors + 10, name
     assert len(outcome.after.counts) >= 2
     for name, after in outcome.after.counts.items():
         assert after <= outcome.before.counts[name] + 6, name
-    assert max(loaded.connections) <= 3, "after thirty requests, and after sixty"
+    assert max(connections) <= 3, "after thirty requests, and after sixty"

@@ -55,14 +55,14 @@ def machine(monkeypatch, off=timedelta(0)):
 
 
 class Work:
-    """Something that one machine at a time holds. take: True for the one that got it. fields: until when, or since."""
+    """Something that one machine at a time holds. take: True for the one that got it. field: until when, or since."""
 
-    def __init__(self, model, take, *fields):
-        self.model, self.take, self.fields = model, take, fields
+    def __init__(self, model, take, field):
+        self.model, self.take, self.field = model, take, field
 
-    def age(self, time=LONG):
+    def age(self):
         """As if so much time had passed."""
-        self.model.objects.update(**{name: F(name) - time for name in self.fields})
+        self.model.objects.update(**{self.field: F(self.field) - LONG})
 
 
 def of_run(run, alice, bob):
@@ -155,11 +155,6 @@ def dataset(owner):
 @pytest.fixture
 def run(arena, woken_runs):
     return Run.objects.create(experiment=arena(), seed=7)
-
-
-@pytest.fixture
-def bob(django_user_model):
-    return django_user_model.objects.create_user("bob", role="reviewer")
 
 
 @pytest.fixture(autouse=True)

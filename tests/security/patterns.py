@@ -60,12 +60,11 @@ def texts(pattern: "re.Pattern[str]") -> Iterator[str]:
     """What each repetition of the pattern repeats, again and again, with an end that does not fit; alone, and after
     what stands before it.
     """
-    tree = parser.parse(pattern.pattern, pattern.flags)
-    yield from (piece * (LENGTH - len(END)) + END for piece in (" ", "a", "\n", "`", "[", "("))
-    for before, repeated in dict.fromkeys(_repeats(list(tree), "")):
-        for piece in (repeated, before + repeated):
-            if piece:
-                yield piece * ((LENGTH - len(END)) // len(piece)) + END
+    repeats = dict.fromkeys(_repeats(list(parser.parse(pattern.pattern, pattern.flags)), ""))
+    pieces = [piece for before, repeated in repeats for piece in (repeated, before + repeated)]
+    for piece in filter(None, dict.fromkeys((" ", "a", "\n", "`", "[", "(", *pieces))):
+        yield piece * ((LENGTH - len(END)) // len(piece)) + END
+    for before, repeated in repeats:
         if before:
             yield (before + repeated * LENGTH)[: LENGTH - 1] + "\x01"
 

@@ -11,22 +11,23 @@ from django.urls import reverse
 from accounts.tokens import create_token
 from arenasite.asgi import application
 from tests.accounts.conftest import sign_in
-from tests.cases import each_case
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
 JSON = {"content_type": "application/json"}
 
 
-@pytest.fixture
-def kinds(alice, monkeypatch, settings):
-    """One answer of each kind, with the status that it has to have."""
+def directives(policy):
+    return {name: set(values) for name, *values in (part.split() for part in policy.split(";") if part.strip())}
+
+
+def test_every_kind_of_answer_has_the_policy_and_is_shielded(alice, monkeypatch, settings):
     settings.WHITENOISE_USE_FINDERS = True
     visitor, hers = Client(raise_request_exception=False), signed_in(alice)
     hers.raise_request_exception = False
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(alice)
-    answers = {
+    kinds = {  # with the status that each has to have
         "page": (200, hers.get("/runs/")),
         "sign-in": (200, visitor.get("/sign-in/")),
         "redirect": (302, visitor.get("/runs/")),
@@ -51,16 +52,9 @@ def kinds(alice, monkeypatch, settings):
         "table": (200, hers.get(reverse("usage-csv"))),
     }
     monkeypatch.setattr("experiments.models.run.RunQuerySet.visible_to", lambda *_: 1 / 0)
-    answers["failure"] = (500, hers.get(f"/runs/{UUID(int=7)}/"))
-    answers["failure of the API"] = (500, hers.get("/api/runs/"))
-    return answers
+    kinds["failure"] = (500, hers.get(f"/runs/{UUID(int=7)}/"))
+    kinds["failure of the API"] = (500, hers.get("/api/runs/"))
 
-
-def directives(policy):
-    return {name: set(values) for name, *values in (part.split() for part in policy.split(";") if part.strip())}
-
-
-def test_every_kind_of_answer_has_the_policy_and_is_shielded(kinds):
     for name, (status, answer) in kinds.items():
         assert answer.status_code == status, name
         policy = directives(answer.headers.get("Content-Security-Policy", ""))
@@ -85,34 +79,32 @@ def test_every_kind_of_answer_has_the_policy_and_is_shielded(kinds):
         assert "Traceback" not in said, name
 
 
-def test_signing_out_alone_clears_what_the_browser_has_kept(alice):
-    browser = signed_in(alice)
+def test_the_cookie_of_a_session_is_out_of_reach_and_signing_out_alone_clears_what_the_browser_has_kept(alice):
+    browser = Client()
+    cookie = sign_in(browser).cookies[configured.SESSION_COOKIE_NAME]
 
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"], cookie["domain"]) == (True, "Lax", "/", "")
     assert "Clear-Site-Data" not in browser.get("/arena/")
     assert browser.post("/sign-out/")["Clear-Site-Data"] == '"cache", "storage"'
     assert browser.get("/account/").status_code == 302
 
 
-@pytest.fixture
-def encrypted(settings):
+def test_where_tls_is_served_a_page_leads_on_to_https_and_the_api_refuses(settings):
     """As behind a proxy that ends TLS."""
     settings.HTTPS = settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_HSTS_SECONDS = 31_536_000
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    return Client()
-
-
-def test_where_tls_is_served_a_page_leads_on_to_https_and_the_api_refuses(encrypted):
-    page, over_tls = encrypted.get("/sign-in/"), {"x-forwarded-proto": "https"}
+    browser, over_tls = Client(), {"x-forwarded-proto": "https"}
+    page = browser.get("/sign-in/")
     assert (page.status_code, page["Location"]) == (301, "https://testserver/sign-in/")
-    hsts = encrypted.get("/sign-in/", headers=over_tls)["Strict-Transport-Security"]
+    hsts = browser.get("/sign-in/", headers=over_tls)["Strict-Transport-Security"]
     assert hsts == "max-age=31536000; includeSubDomains"
 
-    refused = encrypted.get("/api/runs/", headers={"authorization": "Bearer alab_secret"})
+    refused = browser.get("/api/runs/", headers={"authorization": "Bearer alab_secret"})
     assert refused.status_code == 403
     assert "HTTPS" in refused.json()["detail"]
-    assert encrypted.get("/api/runs/", headers=over_tls).status_code == 401
-    assert encrypted.get("/api/health/").status_code in {200, 503}, "its health is told either way"
+    assert browser.get("/api/runs/", headers=over_tls).status_code == 401
+    assert browser.get("/api/health/").status_code in {200, 503}, "its health is told either way"
 
 
 async def test_where_tls_is_served_a_socket_that_is_not_encrypted_is_refused(settings):
@@ -123,29 +115,14 @@ async def test_where_tls_is_served_a_socket_that_is_not_encrypted_is_refused(set
     assert (await socket.connect(timeout=60))[0] is False
 
 
-def test_the_cookie_of_a_session_is_of_this_host_alone_and_out_of_reach(alice):
-    answer = sign_in(Client())
-
-    cookie = answer.cookies[configured.SESSION_COOKIE_NAME]
-    assert (cookie["httponly"], cookie["samesite"], cookie["path"], cookie["domain"]) == (True, "Lax", "/", "")
-
-
-@each_case("path", ["/sign-in/", "/arena/", "/api/runs/", "/static/site.css"])
-def test_nothing_answers_a_trace(db, path):
-    assert Client().trace(path).status_code == 405
-
-
-@each_case(
-    "path",
-    ["/static/", "/.git/config", "/static/../.git/config", "/static/%2e%2e/manage.py", "/.env", "/var/", "/debug/"],
-)
-def test_no_folder_is_listed_and_no_file_of_the_program_is_served(db, path):
-    answer = Client().get(path)
-
-    assert answer.status_code in {404, 302}
-    assert b"[core]" not in answer.content
-
-
-@each_case("name", ["token", "access_token", "api_key", "key", "Authorization"])
-def test_no_address_takes_a_token(alice, name):
-    assert Client().get("/api/runs/", {name: create_token(alice)}).status_code == 401
+def test_nothing_answers_a_trace_takes_a_token_in_its_address_lists_a_folder_or_serves_a_file_of_the_program(alice):
+    browser, token = Client(), create_token(alice)
+    for path in ("/sign-in/", "/arena/", "/api/runs/", "/static/site.css"):
+        assert browser.trace(path).status_code == 405, path
+    for name in ("token", "access_token", "api_key", "key", "Authorization"):
+        assert browser.get("/api/runs/", {name: token}).status_code == 401, name
+    outside = ("/static/../.git/config", "/static/%2e%2e/manage.py")
+    for path in ("/static/", "/.git/config", *outside, "/.env", "/var/", "/debug/"):
+        answer = browser.get(path)
+        assert answer.status_code in {404, 302}, path
+        assert b"[core]" not in answer.content, path

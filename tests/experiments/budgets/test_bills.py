@@ -11,7 +11,7 @@ import pytest
 
 from experiments.lab.usage import billed
 from experiments.lab.usage import days as usage_days
-from experiments.models import BilledDay, Provider
+from experiments.models import BilledDay, Call, Provider
 from tests.experiments.budgets.test_usage import spend, today  # noqa: F401 - a fixture
 from tests.fixtures import signed_in
 from tests.parts import in_process
@@ -52,13 +52,15 @@ class Accounts:
 
 @pytest.fixture
 def accounts(arena, spend, monkeypatch):  # noqa: F811
-    """Yesterday, two models of one provider cost $10 and $4 here."""
+    """Yesterday, two models of one provider cost $10 and $4 here; a lost call of the second, at most $0.50."""
     monkeypatch.setenv("LABS_USAGE_KEY", "sk-usage")
     server, experiment = Accounts(), arena()
     for participant, cost in zip(experiment.participants.order_by("seat"), ("10", "4"), strict=False):
         call = spend(experiment, 1, cost)
-        type(call).objects.filter(pk=call.pk).update(model=participant.model)
+        Call.objects.filter(pk=call.pk).update(model=participant.model)
         server.bills[participant.model.upstream] = float(cost)
+    lost = spend(experiment, 1, None, state=Call.State.LOST)
+    Call.objects.filter(pk=lost.pk).update(model=Call.objects.get(cost=4).model)
     usage_days.roll_up()
     with in_process.served(server) as base_url:
         Provider.objects.update(base_url=base_url, usage_key_env="LABS_USAGE_KEY", usage_api="openrouter")
@@ -89,27 +91,25 @@ def test_a_provider_that_bills_three_percent_more_is_shown_by_model_and_alarmed(
     assert signed_in(admin).get("/usage/").context["bills"] == []
 
 
-def test_what_may_have_been_lost_explains_a_larger_bill_and_other_keys_a_smaller_one(accounts, spend, alice, arena):  # noqa: F811
+def test_what_may_be_lost_explains_a_larger_bill_other_keys_a_smaller_one_and_a_silent_provider_changes_nothing(
+    accounts, alice, caplog
+):
     first, second = accounts.bills
     accounts.bills[first] -= 1
-    assert found()[first].is_alarming
+    accounts.bills[second] += 0.4
+    assert (found()[first].is_alarming, found()[second].is_alarming) == (True, False)
     Provider.objects.get().keys.create(owner=alice, ciphertext="x")
 
     assert (found()[first].amount, found()[first].is_alarming) == (-1, False)
     accounts.bills = {second: 4.0}
     assert found()[first].billed == 9  # what was fetched before stays
 
-
-def test_a_provider_that_does_not_answer_leaves_what_was_known(accounts, caplog):
     async def silent(scope, receive, send):
         """Ends the connection."""
 
-    found()
     before = list(BilledDay.objects.values_list("model", "cost"))
-
     with in_process.served(silent) as base_url:
         Provider.objects.update(base_url=base_url)
         billed.fetch_all(threading.Event())
-
     assert list(BilledDay.objects.values_list("model", "cost")) == before
     assert "could not be fetched" in caplog.text

@@ -59,38 +59,26 @@ def test_a_call_stopped_in_mid_speech_counts_what_was_set_aside(talk, alice):
     assert_right(budget)
 
 
-def under_way(run, monkeypatch, drive):
-    """Leaves a call behind that nobody knows the end of."""
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["the next one", "a stop"])
+def test_a_call_whose_worker_died_is_settled_by_the_next_one_or_a_stop(talk, drive, monkeypatch, alice, is_stopped):
+    run, budget = talk()
     with monkeypatch.context() as patch:
         patch.setattr(RunExecution, "settle", lambda *_: (_ for _ in ()).throw(PowerCut))
         patch.setattr(leases, "release", lambda run_id, fence: None)
         with pytest.raises(PowerCut):
             drive()
-    assert run.calls.filter(state=Call.State.SENT).count() == 1
-
-
-def test_a_call_whose_worker_died_is_settled_by_the_next_one(talk, drive, monkeypatch):
-    run, budget = talk()
-    under_way(run, monkeypatch, drive)
-    before = account(budget)
+    lost, before = run.calls.get(state=Call.State.SENT), account(budget)
     assert (before.cost_reserved > 0, before.cost_spent) == (True, 0)
 
-    expire_leases()
-    drive()
+    if is_stopped:
+        Run.objects.filter(pk=run.pk).update(state=Run.State.QUEUED, lease_until=None)
+        assert admission.stop(Run.objects.get(pk=run.pk), by=alice)
+    else:
+        expire_leases()
+        drive()
 
-    lost = run.calls.get(state=Call.State.LOST)
+    assert run.calls.get(pk=lost.pk).state == Call.State.LOST
     assert account(budget).cost_spent == lost.reserved + sum(c.cost for c in run.calls.exclude(pk=lost.pk))
-    assert_right(budget)
-
-
-def test_a_run_stopped_while_nobody_drives_it_leaves_nothing_set_aside(talk, drive, monkeypatch, alice):
-    run, budget = talk()
-    under_way(run, monkeypatch, drive)
-    Run.objects.filter(pk=run.pk).update(state=Run.State.QUEUED, lease_until=None)
-
-    assert admission.stop(Run.objects.get(pk=run.pk), by=alice)
-
-    assert run.calls.get().state == Call.State.LOST
     assert_right(budget)
 
 
@@ -151,42 +139,27 @@ def said(*options):
     return out.getvalue()
 
 
-@pytest.fixture
-def counted(arena, allow, priced):
-    """A budget, and what a run of its experiment has spent of it."""
-    experiment = arena(max_turns=1, judge=False, filter=False)
-    priced()
-    budget = allow(experiment, 1)
-    return budget, experiment
-
-
 @pytest.mark.databases
-def test_wrong_counters_are_named_and_put_right(counted):
-    budget, _experiment = counted
+def test_wrong_counters_and_calls_left_under_way_by_runs_that_are_over_are_put_right(arena, allow, priced):
+    experiment = arena(**SHORT)
+    priced()
+    period = allow(experiment, 1).periods.get()
     assert said() == "All accounts are right.\n"
     BudgetPeriod.objects.update(cost_spent=Decimal("0.25"), tokens_reserved=7)
-
     with pytest.raises(CommandError, match="2 counters are wrong"):
         said()
     assert "2 counters were put right" in said("--repair")
     assert said() == "All accounts are right.\n"
-    assert budget.periods.get().cost_spent == 0
+    period.refresh_from_db()
+    assert (period.cost_spent, period.tokens_reserved) == (0, 0)
 
-
-@pytest.mark.databases
-def test_a_call_left_under_way_by_a_run_that_is_over_is_settled(counted):
-    budget, experiment = counted
     run = Run.objects.create(experiment=experiment, seed=1, state=Run.State.COMPLETED)
     step = run.steps.create(key="turn/1/A", kind="ask", purpose="reply")
-    model = experiment.participants.first().model
     fields = {"reserved": Decimal("0.5"), "reserved_tokens": 3, "request": {}, "attempt": 1}
-    call = Call.objects.create(run=run, step=step, model=model, **fields)
-    period = budget.periods.get()
+    call = Call.objects.create(run=run, step=step, model=experiment.participants.first().model, **fields)
     period.reservations.create(call=call)
     BudgetPeriod.objects.update(cost_reserved=Decimal("0.5"), tokens_reserved=3)
-
     assert "1 calls of runs that are over were settled" in said("--repair")
-
     period.refresh_from_db()
     assert (period.cost_reserved, period.cost_spent, period.tokens_spent) == (0, Decimal("0.5"), 3)
     assert Call.objects.get().state == Call.State.LOST

@@ -43,7 +43,7 @@ def play(start, drive, /, experiment):
 
 
 @pytest.mark.databases
-@pytest.mark.parametrize("kind", ["person", "project", "experiment"])
+@each_case("kind", ["person", "project", "experiment"])
 def test_the_run_stops_keeps_what_was_said_and_says_which_budget_it_was(talk, play, allow, kind, alice):
     experiment = talk()
     budget = allow({"person": experiment.owner, "project": experiment.project, "experiment": experiment}[kind], ROOM)
@@ -95,7 +95,7 @@ def test_it_is_resumed_while_anything_is_left_and_pays_for_nothing_twice(talk, s
     assert_right(budget)
 
 
-def test_the_tightest_of_several_budgets_decides_and_all_are_counted(talk, play, allow):
+def test_the_tightest_of_several_budgets_decides_and_all_are_counted_also_one_that_comes_later(talk, play, allow):
     experiment = talk()
     wide = [allow(experiment.owner, 5), allow(experiment, 5, period="month")]
     tight = allow(experiment.project, ROOM)
@@ -105,6 +105,8 @@ def test_the_tightest_of_several_budgets_decides_and_all_are_counted(talk, play,
     assert run.stop_reason == "budget_project"
     assert {spent(budget) for budget in (*wide, tight)} == {spent(tight)}
     assert_right(*wide, tight)
+    cost = Run.objects.with_totals().get(pk=run.pk).total_cost
+    assert account(allow(experiment, 5)).cost_earlier == cost > 0
 
 
 def test_a_limit_of_tokens_holds_as_well_and_needs_no_price(arena, play, allow):
@@ -136,15 +138,6 @@ def test_an_unknown_price_stops_a_run_unless_it_is_allowed(arena, start, drive, 
     assert run.state == Run.State.COMPLETED
     assert spent(budget) == 0
     assert_right(budget)
-
-
-def test_what_was_spent_before_there_was_a_budget_counts(talk, play, allow):
-    run = play(talk(max_turns=1))
-    cost = Run.objects.with_totals().get(pk=run.pk).total_cost
-
-    budget = allow(run.experiment, 1)
-
-    assert account(budget).cost_earlier == cost > 0
 
 
 def test_an_answer_dearer_than_what_was_set_aside_is_paid_and_nothing_more_begins(arena, play, allow, scripted, priced):
@@ -235,30 +228,17 @@ def test_at_the_border_there_is_room_and_calls_are_settled_where_they_began(alic
     assert standing.ends > LAST + timedelta(seconds=2)
 
 
-def test_a_budget_that_was_removed_is_looked_up_no_more_after_some_seconds(alice, arena, allow, admin, begin):
-    accounts = Accounts(seconds=0)
-    budget = allow(alice, "0.1")
-    with pytest.raises(OverBudget):
-        begin(accounts)
-
-    Budget.objects.filter(pk=budget.pk).update(active=False)
-
-    assert begin(accounts) == ()
-
-
-def test_without_a_budget_one_look_serves_the_calls_of_all_experiments_of_some_seconds(
-    arena, django_assert_num_queries
+def test_one_look_serves_all_experiments_of_some_seconds_and_each_is_held_to_its_own_budgets(
+    arena, allow, django_assert_num_queries
 ):
-    accounts, asked = Accounts(), [arena().pk, arena().pk]
-
+    accounts, own, other = Accounts(), arena().pk, arena().pk
     with django_assert_num_queries(1):
-        assert [accounts.of(experiment) for experiment in asked * 25] == [()] * 50
+        assert [accounts.of(experiment) for experiment in [own, other] * 25] == [()] * 50
 
-
-def test_each_experiment_is_held_to_its_own_budgets(arena, allow):
-    accounts, own, other = Accounts(), arena(), arena()
-    budget = allow(own, 1)
-
-    assert [account.budget for account in accounts.of(own.pk)] == [budget]
-    assert accounts.of(other.pk) == ()
-    assert [account.budget for account in accounts.of(own.pk)] == [budget]
+    accounts, budget = Accounts(), allow(Experiment.objects.get(pk=own), 1)
+    for experiment, expected in ((own, [budget]), (other, []), (own, [budget])):
+        assert [account.budget for account in accounts.of(experiment)] == expected
+    accounts = Accounts(seconds=0)
+    assert accounts.of(own) != ()
+    Budget.objects.filter(pk=budget.pk).update(active=False)
+    assert accounts.of(own) == (), "what was removed is looked up no more after some seconds"

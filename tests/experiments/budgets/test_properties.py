@@ -8,7 +8,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from experiments.engine import recording, reservations
+from experiments.engine import recording
 from experiments.engine.executor import CallResult
 from experiments.engine.recording import OpenCall
 from experiments.engine.requests import PreparedCall
@@ -17,7 +17,7 @@ from experiments.gateway.errors import Interrupted, RateLimited
 from experiments.gateway.types import ChatMessage, ChatRequest, Completion, Usage
 from experiments.lab.budgets import budgeting
 from experiments.lab.budgets import checks as budget_checks
-from experiments.models import Budget, Call, Run, Step
+from experiments.models import Budget, BudgetPeriod, Call, Run, Step
 from experiments.models.ids import new_id
 from experiments.workflows.base.steps import Ask
 
@@ -57,6 +57,15 @@ class Books:
                 self.open.append((recording.open_call(lease, ask, order, new_id(), accounts), cost))
         except OverBudget:
             assert not Step.objects.filter(run=self.run, key=ask.key).exists()
+        else:
+            for one in accounts:
+                period = BudgetPeriod.objects.get(pk=one.period_id)
+                cost_left, tokens_left = (
+                    period.cost_left(one.budget.cost_limit),
+                    period.tokens_left(one.budget.token_limit),
+                )
+                assert cost is None or cost_left is None or cost_left >= 0
+                assert tokens_left is None or tokens_left >= 0
 
     def end(self, how, cost, tokens):
         if not self.open:
@@ -114,19 +123,5 @@ def test_counters_equal_the_sums_after_any_sequence_of_events(experiment, admin,
         while books.open:
             books.end("unknown", Decimal(0), 0)
         books.check()
-        assert not reservations.BudgetPeriod.objects.exclude(cost_reserved=0, tokens_reserved=0).exists()
-        transaction.set_rollback(True)
-
-
-@given(costs=st.lists(MONEY, min_size=1, max_size=20), limit=MONEY)
-@settings(max_examples=10, **SPARSE)
-def test_what_is_spent_and_set_aside_never_passes_the_limit(experiment, admin, costs, limit):
-    with transaction.atomic():
-        books = Books(Run.objects.create(experiment=experiment, seed=1), admin)
-        budget = budgeting.set_budget(experiment, by=admin, cost=limit)
-        for number, cost in enumerate(costs):
-            books.begin(cost, 1)
-            if number % 3 == 2:
-                books.end("answered", cost, 1)
-            assert budget.periods.get().cost_left(limit) >= 0
+        assert not BudgetPeriod.objects.exclude(cost_reserved=0, tokens_reserved=0).exists()
         transaction.set_rollback(True)

@@ -60,7 +60,7 @@ def month(person, kind="me", project=None):
 
 
 @pytest.mark.databases
-def test_mine_is_what_my_experiments_came_to(spent, alice):
+def test_mine_is_what_my_experiments_came_to_but_for_what_was_played_elsewhere(spent, alice):
     found = month(alice)
 
     assert (found.total.calls, found.total.cost, found.total.tokens) == (5, Decimal("0.4"), 75)
@@ -71,9 +71,14 @@ def test_mine_is_what_my_experiments_came_to(spent, alice):
     assert len(days) == 30
     assert days[(today() - timedelta(days=1)).isoformat()].calls == 2
 
+    Run.objects.update(origin="imported")
+    assert month(alice).total.calls == 0
+
 
 @pytest.mark.databases
-def test_days_that_are_added_up_say_the_same_as_their_calls(spent, admin, alice, project, charlie):
+def test_days_that_are_added_up_say_the_same_as_their_calls_and_take_few_queries(
+    spent, admin, alice, project, charlie, django_assert_max_num_queries
+):
     scopes = [Scope("lab", admin), Scope("me", alice), Scope("me", charlie), Scope("project", admin, project)]
     since, until = today() - timedelta(days=60), today()
     before = [usage(scope, since, until) for scope in scopes]
@@ -83,6 +88,8 @@ def test_days_that_are_added_up_say_the_same_as_their_calls(spent, admin, alice,
 
     assert UsageDay.objects.filter(day=today()).count() == 0, "today is not over"
     assert [usage(scope, since, until) for scope in scopes] == before
+    with django_assert_max_num_queries(9):
+        month(admin, "lab")
 
 
 def test_a_day_waits_until_its_last_call_has_ended_and_for_those_that_are_written_down_late(spend, arena, monkeypatch):
@@ -97,20 +104,6 @@ def test_a_day_waits_until_its_last_call_has_ended_and_for_those_that_are_writte
     assert usage_days.roll_up() == 1
 
 
-def test_what_was_played_elsewhere_was_not_paid_here(spend, arena, alice):
-    call = spend(arena())
-    Run.objects.filter(pk=call.run_id).update(origin="imported")
-
-    assert month(alice).total.calls == 0
-
-
-@pytest.mark.databases
-def test_as_many_queries_for_much_as_for_little(spent, admin, django_assert_max_num_queries):
-    usage_days.roll_up()
-    with django_assert_max_num_queries(9):
-        month(admin, "lab")
-
-
 def test_who_sees_whose(spent, alice, admin, lena, charlie, project):
     scopes = ("scope=lab", f"scope=project&project={project.pk}")
     for person, statuses in {admin: [200, 200], lena: [404, 200], alice: [404, 404], charlie: [404, 404]}.items():
@@ -120,15 +113,28 @@ def test_who_sees_whose(spent, alice, admin, lena, charlie, project):
             assert [browser.get(f"{path}?{scope}").status_code for scope in scopes] == statuses
 
 
-def test_the_page_says_that_unknown_costs_make_it_a_lower_bound_and_the_api_tells_the_same(spent, alice):
-    page = signed_in(alice).get("/usage/").content.decode()
+def test_the_page_says_that_unknown_costs_make_it_a_lower_bound_api_and_csv_tell_the_same_without_a_formula(
+    spent, alice
+):
+    model = spent[0].participants.first().model
+    model.label = '=HYPERLINK("http://evil")'
+    model.save(update_fields=["label"])
+    browser = signed_in(alice)
+    page = browser.get("/usage/").content.decode()
     assert "at least <b>$0.4000</b>" in page
     assert "adds at most $0.5000" in page
 
-    body = signed_in(alice).get("/api/usage/").json()
+    body = browser.get("/api/usage/").json()
     assert (body["total"]["cost"], body["total"]["calls"]) == ("0.4000000000", 5)
     assert {one["value"] for one in body["role"]} == {"reply", "judge"}
     assert date.fromisoformat(body["until"]) - date.fromisoformat(body["since"]) == timedelta(days=29)
+
+    answer = browser.get("/usage.csv")
+    rows = {(row["dimension"], row["value"]): row for row in csv.DictReader(io.StringIO(answer.content.decode()))}
+    assert rows["person", "alice"]["cost"] == "0.4000000000"
+    assert ("model", "'" + model.label) in rows
+    assert rows["day", today().isoformat()]["calls"] == "1"
+    assert answer["Content-Disposition"].startswith('attachment; filename="usage-')
 
 
 @each_case("asked", ["since=2026-13-01", "since=2026-02-02&until=2026-02-01", "since=x"])
@@ -138,19 +144,3 @@ def test_days_that_are_none_are_refused_in_words(alice, asked):
     assert browser.get(f"/usage/?{asked}").status_code == 303
     assert browser.get(f"/api/usage/?{asked}").status_code == 400
     assert browser.get(f"/usage.csv?{asked}").status_code == 400
-
-
-def test_the_csv_has_the_same_numbers_and_no_formula(spend, arena, alice):
-    experiment = arena()
-    model = experiment.participants.first().model
-    model.label = '=HYPERLINK("http://evil")'
-    model.save(update_fields=["label"])
-    spend(experiment, cost="0.125")
-
-    answer = signed_in(alice).get("/usage.csv")
-
-    rows = {(row["dimension"], row["value"]): row for row in csv.DictReader(io.StringIO(answer.content.decode()))}
-    assert rows["person", "alice"]["cost"] == "0.1250000000"
-    assert ("model", "'" + model.label) in rows
-    assert rows["day", today().isoformat()]["calls"] == "1"
-    assert answer["Content-Disposition"].startswith('attachment; filename="usage-')

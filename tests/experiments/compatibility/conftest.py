@@ -11,10 +11,11 @@ from django.core import serializers
 from accounts.tokens import create_token
 from experiments.api.compatibility import waiting
 from experiments.runs.live import viewers
-from tests.experiments.api.conftest import Api
+from tests.experiments.api.conftest import Api, charlies
 from tests.fixtures import add_model
 from tests.making import maker
 
+__all__ = ["charlies"]
 FAST = ("sim/cooperative:first=0:words=12", "sim/competitive:first=0:words=12", "sim/neutral:first=0:words=12")
 
 
@@ -27,11 +28,6 @@ def models(provider: Any) -> tuple[str, ...]:
 def api(alice: Any, models: Any, woken_runs: Any) -> Api:
     """Alice's client. What it begins waits for a driver."""
     return Api(create_token(alice, name="client"))
-
-
-@pytest.fixture
-def charlies(charlie: Any) -> Api:
-    return Api(create_token(charlie))
 
 
 @pytest.fixture

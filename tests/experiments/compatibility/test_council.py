@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from asgiref.sync import async_to_sync
 
 from accounts.tokens import create_token
 from experiments.api.compatibility.council import Telling
@@ -89,19 +90,30 @@ def test_everybody_s_labels_are_those_that_the_client_shows(concluded, api):
             assert original.count(own) == row["ranking"].count(theirs) or original.lstrip().startswith("{")
 
 
-def test_the_stream_tells_the_stages_in_order_and_whoever_was_cut_off_reads_on(concluded):
-    talk = concluded(title=True)
+def streamed(answer):
+    """(id, event) of all that an answer tells."""
 
-    told, is_all = Telling(talk.run.pk, 1).more()
+    async def parts():
+        return [part.decode() async for part in answer]
 
-    events = frames(told)
-    kinds = [event["type"] for _id, event in events]
-    assert [kind for kind in kinds if kind != "title_complete"] == [*STAGES, "complete"]
-    assert "title_complete" in kinds
-    assert is_all
-    for place, (id_, _event) in enumerate(events, 1):
-        assert frames(Telling(talk.run.pk, 1, last=id_).more()[0]) == events[place:]
-    assert frames(Telling(talk.run.pk, 1, last="no number").more()[0]) == events
+    assert answer["Content-Type"] == "text/event-stream"
+    return frames(async_to_sync(parts)())
+
+
+def test_the_stream_tells_the_stages_in_order_and_whoever_was_cut_off_reads_on(api, models, driven):
+    address = f"conversations/{opened(api)}"
+    events = streamed(api.post(f"{address}/message/stream", {"content": "Why is the sky blue?"}))
+
+    told = {event["type"]: event for _id, event in events}
+    assert [kind for kind in told if kind != "title_complete"] == [*STAGES, "complete"]
+    assert events[-1][1] == {"type": "complete"}
+    conversation = api.get(address).json()
+    assert conversation["messages"][1]["stage3"] == told["stage3_complete"]["data"]
+    assert conversation["title"] == told["title_complete"]["data"]["title"]
+    api.headers["Accept"] = "text/event-stream"
+    for place, (id_, _event) in enumerate([("no number", None), *events]):
+        api.headers["Last-Event-ID"] = id_
+        assert streamed(api.get(f"{address}/message/stream")) == events[place:]
 
 
 def test_one_survivor_is_not_ranked_and_a_council_in_which_nobody_answers_is_an_error(concluded, api, woken_runs):
@@ -117,49 +129,34 @@ def test_one_survivor_is_not_ranked_and_a_council_in_which_nobody_answers_is_an_
     assert [m["role"] for m in api.get(f"conversations/{talk.pk}").json()["messages"]] == ["user"]
     assert api.post(f"conversations/{talk.pk}/message", {"content": "Again?"}).status_code == 409
 
-
-def test_a_conclusion_that_no_chair_gave_is_marked(concluded, api):
-    talk = concluded(chair=add_model("sim/neutral:fail=401").slug)
-
-    [_asked, said] = api.get(f"conversations/{talk.pk}").json()["messages"]
-
-    assert said["stage3"]["by_rank"]
+    [_asked, said] = api.get(f"conversations/{concluded(chair=down).pk}").json()["messages"]
+    assert said["stage3"]["by_rank"], "where no chair concluded, it is marked"
     assert said["stage3"]["response"] in [one["response"] for one in said["stage1"]]
 
 
 NOWHERE = "01a2017a-8bc0-72c0-9175-cb3ee99acb82"
 
 
-@pytest.mark.django_db
-def test_a_stranger_is_told_how_to_get_in_and_of_health():
-    answer = Api().send("POST", "experiment/start")
+def test_a_stranger_is_told_how_to_get_in_and_of_health_and_a_token_may_come_as_an_api_key(alice, models):
+    client = Api()
+    answer = client.send("POST", "experiment/start")
 
     assert answer.status_code == 401
     assert answer["WWW-Authenticate"]
     assert "token" in answer.json()["detail"]
     assert answer.json()["error"] == answer.json()["detail"]
-    assert {"status", "services", "ok", "service", "timestamp"} <= set(Api().get("health").json())
-
-
-def test_a_token_may_come_as_an_api_key(alice, models):
-    client = Api()
+    assert {"status", "services", "ok", "service", "timestamp"} <= set(client.get("health").json())
     for key, status in ((create_token(alice), 200), ("alab_wrong", 401)):
         client.headers = {"X-API-Key": key}
         assert client.get("llm/models").status_code == status
 
 
-@pytest.mark.django_db
 @each_case(
     ("method", "path", "scope"),
     [
-        ("post", "experiment/start", "spend"),
-        ("post", "experiment/turn", "spend"),
-        ("post", "starchamber/stop", "write"),
-        ("post", f"conversations/{NOWHERE}/message/stream", "spend"),
-        ("post", "conversations", "write"),
-        ("post", "llm/test", "spend"),
-        ("get", "models", "read"),
-        ("get", "subsets", "read"),
+        *(("post", "experiment/start", "spend"), ("post", "experiment/turn", "spend"), ("post", "llm/test", "spend")),
+        *(("post", f"conversations/{NOWHERE}/message/stream", "spend"), ("post", "conversations", "write")),
+        *(("post", "starchamber/stop", "write"), ("get", "models", "read"), ("get", "subsets", "read")),
     ],
 )
 def test_a_token_needs_the_scope_of_what_it_asks_for(alice, method, path, scope):
@@ -172,30 +169,25 @@ def test_a_token_needs_the_scope_of_what_it_asks_for(alice, method, path, scope)
 
 def test_what_somebody_has_begun_is_found_by_nobody_else(api, charlies, models):
     talk = api.post("starchamber/start", {"model": {"modelId": models[0]}, "firstMessage": "Hello"}).json()
-    opened = api.post("conversations", {}).json()["id"]
 
     assert charlies.get("starchamber/status", experimentId=talk["experimentId"]).status_code == 404
     said = {"experimentId": talk["experimentId"], "message": "Hello"}
     assert charlies.post("starchamber/turn", said).status_code == 404
     assert charlies.post("starchamber/stop", said).json() == {"success": True}
-    assert charlies.get(f"conversations/{opened}").status_code == 404
+    api.post("conversations", {})
     assert charlies.get("conversations").json() == []
     assert ClientTalk.objects.get(system="starchamber").run.state == "queued"
 
 
-def test_models_are_listed_as_clients_and_as_our_own_programs_read_them(api, models):
-    answer = api.get("models", available="true").json()
-
-    assert [model["id"] for model in answer["models"]] == sorted(models)
-    assert {row["id"]: row["available"] for row in answer["availability"]} == dict.fromkeys(models, True)
-    assert [row["slug"] for row in answer["results"]] == sorted(models)
-    assert api.get("models/").json()["results"], "ours is where it was"
-
-
-def test_the_first_model_of_the_list_is_the_labs_default_and_one_made_for_one_task_is_the_last(api, models):
+def test_models_are_listed_for_clients_the_labs_default_first_and_one_made_for_one_task_last(api, models):
     first, task = add_model("sim/zebra"), add_model("sim/a-coder")
     first.default_for = ["arena/A"]
     first.save()
+    slugs = [first.slug, *sorted(models), task.slug]
 
-    listed = [model["id"] for model in api.get("models").json()["models"]]
-    assert (listed[0], listed[-1]) == (first.slug, task.slug)
+    answer = api.get("models", available="true").json()
+
+    assert [model["id"] for model in answer["models"]] == slugs
+    assert {row["id"]: row["available"] for row in answer["availability"]} == dict.fromkeys(slugs, True)
+    assert sorted(row["slug"] for row in answer["results"]) == sorted(slugs)
+    assert api.get("models/").json()["results"], "ours is where it was"

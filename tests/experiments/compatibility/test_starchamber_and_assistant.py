@@ -48,26 +48,47 @@ def test_a_talk_from_its_first_word_to_its_end(api, models, driven, everything):
 
 
 def test_nobody_speaks_while_the_model_does_and_that_it_fails_is_told_as_an_error(api, driven):
-    talk = begin(api, add_model("sim/neutral:fail=401").slug)
+    failing = add_model("sim/neutral:fail=401").slug
+    talk = begin(api, failing)
     early = api.post("starchamber/turn", {"experimentId": talk, "message": "Why?"})
     assert early.status_code == 409
     assert "still answering" in early.json()["error"]
     status = status_when_waiting(api, talk, driven)
-
-    answer = api.post("starchamber/turn", {"experimentId": talk, "message": "Again?"})
-
     assert status["error"]
     assert [said["model"] for said in status["conversation"]] == ["researcher"]
-    assert answer.status_code == 502
+
+    answer = api.post("starchamber/turn", {"experimentId": talk, "message": "Again?"})
+    role = api.post("llm/test", {"role": "refiner", "prompt": "A question", "model": failing})
+
+    assert (answer.status_code, role.status_code) == (502, 502)
     assert answer.json()["error"]
+    assert (role.json()["ok"], bool(role.json()["error"])) == (False, True)
+    run = Run.objects.exclude(pk=ClientTalk.objects.get(system="starchamber").run_id).get()
+    assert run.is_over or run.state == "stopping"
 
 
-@each_case("wrong", [{"model": {}}, {"firstMessage": "  "}, {"model": {"modelId": "nobody"}}], ids=str)
-def test_a_talk_without_a_model_or_a_word_is_refused(api, models, wrong):
-    asked = {"model": {"modelId": models[0]}, "firstMessage": "Hello", **wrong}
+@each_case(
+    ("path", "wrong"),
+    [
+        *(("starchamber/start", {"model": {}}), ("starchamber/start", {"firstMessage": "  "})),
+        *(("starchamber/start", {"model": {"modelId": "nobody"}}), ("llm/test", {"role": "poet"})),
+        *(("llm/test", {"prompt": ""}), ("llm/test", {"model": "vendor/any-name"})),
+        *(("experiment/start", {"maxTurns": 0}), ("experiment/start", {"sharedPrompt": " "})),
+        *(("experiment/start", {"modelA": ""}), ("experiment/start", {"modelB": "nobody"})),
+        ("experiment/start", {"promptingMode": "individual"}),
+    ],
+)
+def test_what_cannot_be_begun_is_refused(api, models, arena_body, path, wrong):
+    talk = {"model": {"modelId": models[0]}, "firstMessage": "Hello"}
+    whole = {"starchamber/start": talk, "llm/test": {"role": "refiner", "prompt": "A question"}}
 
-    assert api.post("starchamber/start", asked).status_code == 400
+    answer = api.post(path, {**whole.get(path, arena_body), **wrong})
+
+    assert answer.status_code == 400
+    assert answer.json()["errors"]
+    assert answer.json().get("ok") is (False if path == "llm/test" else None)
     assert not ClientTalk.objects.exists()
+    assert not Run.objects.exists()
 
 
 @each_case("talk", ["", "sc_nothing", "exp_01a2017a8bc072c09175cb3ee99acb82"])
@@ -96,27 +117,7 @@ def test_a_role_answers_a_prompt_once_under_one_key(api, models, driven):
     run = Run.objects.get(pk=api.post("llm/test", own).json()["data"]["runId"])
     assert [m["content"] for m in run.calls.get().request["messages"]] == ["Answer in one word.", "A question"]
 
-
-def test_a_role_whose_model_fails_answers_with_an_error(api, driven):
-    answer = api.post("llm/test", {"role": "refiner", "prompt": "A question", "model": add_model("x:fail=401").slug})
-
-    assert answer.status_code == 502
-    assert (answer.json()["ok"], bool(answer.json()["error"])) == (False, True)
-    assert Run.objects.get().is_over or Run.objects.get().state == "stopping"
-
-
-@each_case("wrong", [{"role": "poet"}, {"prompt": ""}, {"model": "vendor/any-name"}], ids=str)
-def test_what_no_role_can_answer_is_refused(api, models, wrong):
-    answer = api.post("llm/test", {"role": "refiner", "prompt": "A question", **wrong})
-
-    assert answer.status_code == 400
-    assert answer.json()["ok"] is False
-    assert not Run.objects.exists()
-
-
-def test_the_roles_have_models(api, models):
     data = api.get("llm/models").json()["data"]
-
     assert data["roles"] == ["refiner", "debater_a", "debater_b", "debater_c", "summarizer"]
     assert set(data["effectiveRoleModels"]) == set(data["roles"])
     assert sorted(data["availableModels"]) == sorted(models)
@@ -148,7 +149,13 @@ def test_a_start_is_answered_as_the_client_expects_and_once_under_one_key(api, c
 
 
 @pytest.mark.databases
-def test_the_status_tells_what_was_said_and_found_and_no_key(api, arena_body, drive, everything):
+def test_turns_are_read_as_the_client_writes_them_and_the_status_tells_what_was_said_and_found_and_no_key(
+    api, arena_body, drive, everything
+):
+    for sent, played in ((-1, None), ("7", 7), ("many", 30)):
+        started(api, {**arena_body, "maxTurns": sent})
+        assert ClientTalk.objects.get(run__state="queued").run.experiment.config["max_turns"] == played
+        api.post("experiment/stop")
     answer = started(api, {**arena_body, "apiKeyA": CANARY, "apiKeyB": CANARY}, Idempotency_Key="once")
     before = api.get("experiment/status").json()["experiment"]
     drive()
@@ -163,25 +170,6 @@ def test_the_status_tells_what_was_said_and_found_and_no_key(api, arena_body, dr
     assert after["metricsA"]["goalDeviationScore"] is not None
     assert after["metricsA"]["sentimentHistory"][0]["turn"] == 1
     assert CANARY not in f"{answer} {after} {everything()}"
-
-
-@each_case(("sent", "played"), [(-1, None), ("7", 7), ("many", 30)])
-def test_turns_are_read_as_the_client_writes_them(api, arena_body, sent, played):
-    started(api, {**arena_body, "maxTurns": sent})
-
-    assert ClientTalk.objects.get().run.experiment.config["max_turns"] == played
-
-
-@each_case(
-    "wrong",
-    [{"maxTurns": 0}, {"sharedPrompt": " "}, {"promptingMode": "individual"}, {"modelA": ""}, {"modelB": "nobody"}],
-)
-def test_what_is_missing_is_named(api, arena_body, wrong):
-    answer = api.post("experiment/start", {**arena_body, **wrong})
-
-    assert answer.status_code == 400
-    assert answer.json()["errors"]
-    assert not ClientTalk.objects.exists()
 
 
 def test_a_judgment_that_failed_is_null_with_its_reason_and_a_providers_failure_is_no_speech(api, arena_body, drive):
@@ -200,9 +188,13 @@ def test_a_judgment_that_failed_is_null_with_its_reason_and_a_providers_failure_
     assert experiment["error"]
 
 
-def test_a_stop_may_be_asked_for_twice_and_for_nothing(api, arena_body):
+def test_nothing_is_steered_where_nothing_runs_and_a_stop_may_be_asked_for_twice_and_for_nothing(api, arena_body):
+    assert api.post("experiment/manual-continue", {"targetModel": "A"}).status_code == 400
+    assert api.post("experiment/turn").status_code == 400
+    assert api.post("experiment/status").status_code == 409
     nothing = api.post("experiment/stop")
     started(api, arena_body)
+    assert api.post("experiment/next-turn").status_code == 400, "is in automatic mode"
 
     first, second = api.post("experiment/stop"), api.post("experiment/stop")
 
@@ -212,17 +204,9 @@ def test_a_stop_may_be_asked_for_twice_and_for_nothing(api, arena_body):
     assert api.post("experiment/start", arena_body).status_code == 200
 
 
-def test_nothing_is_steered_where_nothing_runs(api, arena_body):
-    assert api.post("experiment/manual-continue", {"targetModel": "A"}).status_code == 400
-    assert api.post("experiment/turn").status_code == 400
-    assert api.post("experiment/status").status_code == 409
-    started(api, arena_body)
-    assert api.post("experiment/next-turn").status_code == 400, "is in automatic mode"
-
-
-def test_a_turn_by_hand(api, arena_body, driven):
-    """A client in manual mode: A with words of its own, B as it stands, then the next turn."""
-    started(api, {**arena_body, "experimentMode": "manual", "maxTurns": -1})
+def test_turns_by_hand_and_whole_ones_in_one_request(api, arena_body, driven):
+    """A client in manual mode: A with words of its own, B as it stands, then the next turn, and the last one."""
+    started(api, {**arena_body, "experimentMode": "manual", "maxTurns": 3})
     driven()
     assert api.get("experiment/status").json()["experiment"]["pauseReason"] == "turn_start"
 
@@ -242,18 +226,10 @@ def test_a_turn_by_hand(api, arena_body, driven):
     assert on.json()["state"]["nextExpectedModel"] == "A"
     run = ClientTalk.objects.get().run
     assert run.steps.get(key="turn/1/A/prompt").data["text"] == "Say yes."
-    api.post("experiment/stop")
 
+    second = api.post("experiment/turn").json()
+    third = api.post("experiment/status").json()["turn"]
 
-def test_a_whole_turn_in_one_request(api, arena_body, driven):
-    started(api, {**arena_body, "experimentMode": "manual", "maxTurns": 2})
-    driven()
-    assert api.get("experiment/status").json()["experiment"]["pauseReason"] == "turn_start"
-
-    first = api.post("experiment/turn").json()
-    second = api.post("experiment/status").json()
-
-    assert (first["turn"], first["isComplete"]) == (1, False)
-    assert [message["model"] for message in first["newMessages"]] == ["A", "B"]
-    assert second["turn"]["isExperimentComplete"]
-    assert len(second["turn"]["messages"]) == 2
+    assert (second["turn"], second["isComplete"]) == (2, False)
+    assert [message["model"] for message in second["newMessages"]] == ["A", "B"]
+    assert (third["isExperimentComplete"], len(third["messages"])) == (True, 2)

@@ -23,24 +23,18 @@ SPEAKER, JUDGE = "sim/neutral:first=0:words=12", "sim/judge:tps=0:first=0"
 
 @pytest.fixture
 def interview(alice, provider, start, drive):
+    """A run of one that was played."""
     add_model(SPEAKER)
     cast = {"interviewer": {"model": SPEAKER}, "subject": {"model": SPEAKER}, "judge": {"model": JUDGE}}
-
-    def play(**config):
-        config = {"topics": TOPICS, "follow_ups": 1, **config}
-        run = start(actions.create(owner=alice, workflow="interview", title="", config=config, cast=cast))
-        drive()
-        return Run.objects.with_totals().select_related("experiment").get(pk=run.pk)
-
-    return play
+    config = {"topics": TOPICS, "follow_ups": 1}
+    run = start(actions.create(owner=alice, workflow="interview", title="", config=config, cast=cast))
+    drive()
+    return Run.objects.with_totals().select_related("experiment").get(pk=run.pk)
 
 
-def test_it_stands_after_the_workflows_that_come_along():
+def test_it_stands_after_ours_and_is_set_up_on_a_page_drawn_from_its_declaration(browser, read, provider):
     assert list(REGISTRY)[-1] == "interview"
     assert not BROKEN
-
-
-def test_it_is_set_up_on_a_page_drawn_from_its_declaration(browser, read, provider):
     add_model(SPEAKER)
     page = read(browser.get(reverse("interview")))
     assert page.find("a", href="/interview/"), "it is in the navigation"
@@ -65,8 +59,10 @@ def test_it_is_set_up_on_a_page_drawn_from_its_declaration(browser, read, provid
     assert topics.text_content().strip().split("\n") == TOPICS
 
 
-def test_it_is_played_shown_judged_reported_exported_and_found(interview, browser, api, read, alice):
-    run = interview()
+def test_it_is_played_shown_judged_reported_exported_found_and_goes_on_differently(
+    interview, drive, browser, api, read, alice
+):
+    run = interview
     assert (run.state, run.stop_reason) == ("completed", "completed")
     said = list(run.messages.order_by("seq").values_list("seat", flat=True))
     assert (said.count("subject"), said[-1]) == (4, "interviewer")
@@ -88,9 +84,6 @@ def test_it_is_played_shown_judged_reported_exported_and_found(interview, browse
         assert api.get(f"runs/{run.pk}/export/?format={format_}").status_code == 200, format_
     assert read(browser.get(reverse("runs"), {"workflow": "interview"})).find("a", href=run.get_absolute_url())
 
-
-def test_it_goes_on_differently_from_a_message_and_is_judged_again(interview, drive, alice):
-    run = interview()
     answer = run.messages.filter(seat="subject").order_by("seq").first()
     child = branching.branch(answer, by=alice, text="I learn by doing.")
     again = judging.judge_again(run, by=alice, model=JUDGE)

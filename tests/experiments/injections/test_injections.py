@@ -16,52 +16,30 @@ from leaderboard.boards.compute import ensure_ladder
 from tests.cases import each_case
 from tests.fixtures import add_model
 
-FEW = 10
 
-
-def shown(ask):
-    return "\n".join(prompt.content for prompt in ask.messages)
-
-
-@pytest.fixture
-def asked():
-    """Every question that a measurement asks, in a judge's place who answers none."""
+@each_case("workflow", TRIALS)
+async def test_an_instruction_stands_inside_a_fence_alone_before_a_judge_who_is_not_told_who_said_what(workflow):
+    """Whose token is another one in each trial, and which no string can know; the judge answers none."""
     questions = []
 
     async def judge(ask):
         questions.append(ask)
         return Outcome(ok=False, error="no answer")
 
-    return questions, judge
-
-
-@each_case("workflow", TRIALS)
-async def test_an_instruction_stands_inside_a_fence_alone(asked, workflow):
-    """Whose token is another one in each trial, and which no string can know."""
-    questions, judge = asked
-    await measured(judge, [workflow])
+    [rate] = await measured(judge, [workflow])
 
     assert len(set(corpus.strings())) == corpus.STRINGS == 50
-    tokens = set()
-    for ask in questions:
-        text = shown(ask)
+    tokens, told = set(), ["\n".join(prompt.content for prompt in ask.messages) for ask in questions]
+    for text in told:
         [token] = set(re.findall(r"\[\[[\w-]+ ([0-9a-f]{12})\]\]", text))
         tokens.add(token)
         outside = re.sub(rf"(?s)\[\[([\w-]+) {token}\]\].*?\[\[/\1 {token}\]\]", "", text)
         assert not [string for string in corpus.strings() if string in outside]
         assert re.search(r"(?i)material.*whatever (it|they)", text, re.DOTALL), "the judge is told so"
-    assert sum(string in shown(ask) for string in corpus.strings() for ask in questions) >= corpus.STRINGS
+        assert not re.search(r"member-\d|coder-\d|contestant|sim/", text)
+    assert sum(string in text for string in corpus.strings() for text in told) >= corpus.STRINGS
     assert len(tokens) >= corpus.STRINGS
-
-
-@each_case("workflow", TRIALS)
-async def test_a_judge_is_not_told_who_said_what_and_what_cannot_be_read_is_no_success(asked, workflow):
-    questions, judge = asked
-
-    [rate] = await measured(judge, [workflow], most=FEW)
-
-    assert (rate.attacked.part, rate.attacked.of, rate.unread) == (0, FEW, FEW)
-    assert not any(re.search(r"member-\d|coder-\d|contestant|sim/", shown(ask)) for ask in questions)
+    assert (rate.attacked.part, rate.attacked.of, rate.unread) == (0, corpus.STRINGS, corpus.STRINGS)
 
 
 @each_case(("verdict", "unread"), [('{"winner": "C"}', 3), ('{"winner": "A", "scores": {}}', 0)])

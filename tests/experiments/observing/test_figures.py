@@ -13,26 +13,35 @@ from experiments.models import Call, ProviderModel, Run
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_played_run_is_counted_call_by_call(arena, start, drive, figures, scripted, alice):
-    speaks = scripted.model("scripted/speaks", "canary-reply")
-    run = start(arena(speaks, max_turns=1, prompt="canary-prompt"))
+def test_what_is_played_is_counted_call_by_call_with_its_money_where_a_price_is_known_and_failures_by_kind(
+    arena, start, drive, figures, scripted, alice
+):
+    speaks, unknown = scripted.model("scripted/speaks", "canary-reply"), scripted.model("scripted/unknown", "Five.")
+    known = ProviderModel.objects.get(slug=speaks)
+    known.prices.create(since="2020-01-01T00:00Z", input="0.000001", output="0.000002")
+    run = start(arena(speaks, unknown, max_turns=1, prompt="canary-prompt"))
     leases.release(run.pk, leases.claim(run.pk, lambda event: None).fence)
     drive()
 
     calls, found = Call.objects.filter(run=run), figures()
     counted = {key: value for key, value in found.items() if key[0] == "arena_calls_total"}
     assert sum(counted.values()) == calls.count() > 3
-    theirs = calls.filter(model__slug=speaks)
+    theirs, scripteds = calls.filter(model=known), calls.filter(model__slug__in=(speaks, unknown))
     assert found["arena_calls_total", "scripted", speaks, "completed"] == theirs.count()
     for direction, column in (("input", "input_tokens"), ("output", "output_tokens")):
         tokens = sum(theirs.values_list(column, flat=True))
         assert found["arena_tokens_total", "scripted", speaks, direction] == tokens > 0
-    assert found["arena_call_duration_seconds_count", "scripted"] == theirs.count()
-    seconds = sum(theirs.values_list("seconds", flat=True))
+    assert found["arena_call_duration_seconds_count", "scripted"] == scripteds.count()
+    seconds = sum(scripteds.values_list("seconds", flat=True))
     assert found["arena_call_duration_seconds_sum", "scripted"] == pytest.approx(seconds)
-    assert found["arena_call_first_token_seconds_count", "scripted"] == theirs.count()
+    assert found["arena_call_first_token_seconds_count", "scripted"] == scripteds.count()
     assert found["arena_runs_started_total", "arena"] == found["arena_runs_ended_total", "arena", "completed"] == 1
     assert found["arena_lease_takeovers_total",] == 0, "a run that was given back is not taken over"
+    cost = sum(theirs.values_list("cost", flat=True))
+    assert found["arena_cost_dollars_total", "scripted", speaks] == pytest.approx(float(cost))
+    assert cost > 0
+    assert ("arena_cost_dollars_total", "scripted", unknown) not in found
+    assert found["arena_calls_unpriced_total", "scripted", unknown] == 1
 
     text, content_type = exposition("application/openmetrics-text; version=1.0.0")
     assert content_type.startswith("application/openmetrics-text")
@@ -40,22 +49,9 @@ def test_a_played_run_is_counted_call_by_call(arena, start, drive, figures, scri
     for secret in ("canary", alice.username, str(run.pk)):
         assert secret not in text.decode()
 
-
-def test_money_is_counted_where_a_price_is_known_and_a_failure_by_its_kind(arena, start, drive, figures, scripted):
-    known = scripted.model("scripted/known", "Four panels.")
-    unknown = scripted.model("scripted/unknown", "Five panels.")
-    known_model = ProviderModel.objects.get(slug=known)
-    known_model.prices.create(since="2020-01-01T00:00Z", input="0.000001", output="0.000002")
-    run = start(arena(known, unknown, max_turns=1))
     start(arena(scripted.model("scripted/fails", 401), max_turns=1))
     drive()
-
     found = figures()
-    cost = sum(Call.objects.filter(run=run, model=known_model).values_list("cost", flat=True))
-    assert found["arena_cost_dollars_total", "scripted", known] == pytest.approx(float(cost))
-    assert cost > 0
-    assert ("arena_cost_dollars_total", "scripted", unknown) not in found
-    assert found["arena_calls_unpriced_total", "scripted", unknown] == 1
     assert found["arena_call_errors_total", "scripted", "bad_key"] == 1
     assert found["arena_calls_total", "scripted", "scripted/fails", "failed"] == 1
     assert found["arena_runs_ended_total", "arena", "failed"] == 1

@@ -1,4 +1,4 @@
-"""A line of a log: what it says, that nothing from outside makes a second one, and what is in none of them."""
+"""A line of a log: what it says, of which request, that nothing from outside makes a second one, what none tells."""
 
 import json
 import logging
@@ -7,14 +7,18 @@ from datetime import UTC, datetime
 
 import pytest
 from django.db import DatabaseError
+from django.test import Client
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from accounts import logs
 from accounts.logs import FIELDS, Json, Readable
+from accounts.tokens import create_token
+from arenasite.server.http import Request
 from experiments.models import Call, Run
 from tests.fixtures import signed_in
 
+pytestmark = pytest.mark.django_db
 FORGED = "ok\n2026-01-01 00:00:00,000 ERROR root forged\r\x1b[31mred\x07\x9b2J\u2028next\u202eterces\ud800"
 RUN = "01a2023e-90b3-75ad-a328-e8f4d150adcb"
 
@@ -66,21 +70,16 @@ def test_whatever_is_said_stays_one_line_that_moves_no_terminal(lines, said):
     assert len(lines.format(record("%s", "x" * 100_000))) < 6000, "long messages are cut"
 
 
-def test_no_line_of_a_trace_can_be_taken_for_a_beginning():
-    line = Readable().format(record("failed", exc_info=failed(ValueError(FORGED))))
-    first, *others = line.split("\n")
-
+def test_no_line_of_a_trace_can_be_taken_for_a_beginning_and_it_tells_its_causes_and_of_values_nothing():
+    first, *others = Readable().format(record("failed", exc_info=failed(ValueError(FORGED)))).split("\n")
     assert first.endswith("failed")
     assert others[0] == "    Traceback (most recent call last):"
     assert all(other.startswith("    ") for other in others)
-    assert "forged" not in line
+    assert not any("forged" in line for line in (first, *others))
 
-
-def test_a_trace_tells_its_causes_and_of_values_nothing():
     _, cause, _ = failed(DatabaseError("first line\nDETAIL: Failing row contains (canary-prompt)"))
     made = record("failed", exc_info=failed(RuntimeError("second\n" + 5000 * "x"), cause))
     told = json.loads(Json().format(made))["exception"]
-
     assert told.index("DatabaseError: first line") < told.index("RuntimeError: second")
     assert "That was the cause of:" in told
     assert "(canary-prompt)" not in told
@@ -101,7 +100,9 @@ def test_what_work_is_about_ends_with_it_and_adds_up():
 PROMPT, REPLY, KEY = "canary-prompt-5e1d", "canary-reply-77aa", "sk-canary-7f3a9c55e1d24b08"
 
 
-def test_no_line_has_a_prompt_a_reply_or_a_key(lines, arena, start, drive, scripted, alice, monkeypatch):
+def test_no_line_has_a_prompt_a_reply_or_a_key_and_those_of_the_gateway_say_to_which_call_they_belong(
+    lines, arena, start, drive, scripted, alice, monkeypatch
+):
     monkeypatch.setenv("KEY_OF_THE_LAB", KEY)
     scripted.provider.api_key_env = "KEY_OF_THE_LAB"
     scripted.provider.save()
@@ -120,6 +121,11 @@ def test_no_line_has_a_prompt_a_reply_or_a_key(lines, arena, start, drive, scrip
     assert REPLY not in lines.text
     assert KEY not in lines.text
     assert PROMPT not in lines.text.replace(f"/{PROMPT}", "")
+    calls = {str(pk): key for pk, key in Call.objects.filter(run=run).values_list("pk", "step__key")}
+    of_gateway = [one for one in lines.objects if one["logger"].startswith(("httpx", "aiohttp"))]
+    of_run = [one for one in of_gateway if one["run"] == str(run.pk)]
+    assert {one["call"]: one["step"] for one in of_run} == calls
+    assert {one["run"] for one in of_gateway} == {str(run.pk), str(broken.pk)}
 
 
 def test_an_error_of_ours_tells_no_prompt_either(lines, arena, start, drive, monkeypatch):
@@ -140,11 +146,54 @@ def test_an_error_of_ours_tells_no_prompt_either(lines, arena, start, drive, mon
     assert PROMPT not in lines.text
 
 
-def test_a_line_of_the_gateway_says_to_which_call_it_belongs(lines, arena, start, drive, scripted):
-    run = start(arena(scripted.model("scripted/speaks", "Four."), max_turns=1))
-    drive()
+def test_a_well_formed_id_is_kept_and_another_is_made_where_there_is_none():
+    browser = Client()
+    given = browser.get("/sign-in/", headers={"X-Request-ID": "proxy-0123456789.abc"})["X-Request-ID"]
+    made = {browser.get("/sign-in/")["X-Request-ID"] for _ in range(3)}
 
-    calls = {str(pk): key for pk, key in Call.objects.filter(run=run).values_list("pk", "step__key")}
-    of_gateway = [one for one in lines.objects if one["logger"].startswith(("httpx", "aiohttp"))]
-    assert {one["call"] for one in of_gateway} == set(calls)
-    assert all((one["run"], one["step"]) == (str(run.pk), calls[one["call"]]) for one in of_gateway)
+    assert given == "proxy-0123456789.abc"
+    assert len(made) == 3
+    assert all(len(one) == 32 for one in made)
+    for bad in ("short", "x" * 65, "with space in it", "semi;colon-here", "ünïcödé-ids", "-begins-so-"):
+        assert browser.get("/sign-in/", headers={"X-Request-ID": bad})["X-Request-ID"] != bad
+
+
+def of_requests(lines, beginning=""):
+    """What was written of requests, and of their failures."""
+    told = [one for one in lines.objects if one["logger"] in ("arenasite.requests", "django.request")]
+    return [one for one in told if one["message"].startswith(beginning)]
+
+
+def test_a_line_says_who_asked_what_and_how_it_ended(alice, lines):
+    answer = signed_in(alice).get("/runs/?q=a+secret")
+    Client().get("/api/runs/", headers={"Authorization": f"Bearer {create_token(alice)}"})
+
+    [of_page], [of_api] = of_requests(lines, "GET /runs/"), of_requests(lines, "GET /api/runs/")
+    assert of_page["message"].startswith("GET /runs/ 200 in ")
+    assert of_page["request"] == answer["X-Request-ID"]
+    assert of_page["user"] == of_api["user"] == str(alice.pk)
+
+
+def test_paths_that_hold_a_secret_are_told_by_their_route_and_none_by_the_web_server(lines):
+    Client().get("/s/a-secret-of-somebody/")
+    Client().get("/invitations/another-secret/")
+    told = str(of_requests(lines))
+    assert "secret" not in told.replace("<str:secret>", "")
+    assert "/s/<str:secret>/ 404" in told
+
+    request = Request.__new__(Request)
+    request.method, request.uri = b"GET", b"/s/a-secret/?q=canary-prompt"
+    assert repr(request) == "<Request GET>", "so Daphne names the request that it gives up"
+
+
+def test_a_problem_and_the_line_of_a_failure_name_the_request(alice, lines, monkeypatch):
+    monkeypatch.setattr("experiments.lab.usage.views.found_usage", lambda *_, **__: 1 / 0)
+    browser = signed_in(alice)
+    browser.raise_request_exception = False
+    for address in ("/api/runs/01a2023e-90b3-75ad-a328-e8f4d150adcb/", "/api/nothing/"):
+        problem = browser.get(address)
+        assert (problem.status_code, problem.json()["request_id"]) == (404, problem["X-Request-ID"])
+
+    answer = browser.get("/usage/")
+    [line] = of_requests(lines, "Internal Server Error")
+    assert (answer.status_code, line["request"]) == (500, answer["X-Request-ID"])

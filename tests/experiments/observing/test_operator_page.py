@@ -1,13 +1,16 @@
-"""What administrators see of what is going on, on the page and over the API."""
+"""What administrators see of what is going on, on the page and over the API, and who reads the figures."""
 
 import json
 import time
 from datetime import datetime, timedelta
+from unittest.mock import Mock
 
 import django_rq
 import pytest
 from django.core.cache import caches
 from django.db import connection
+from django.db.utils import OperationalError
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rq import Worker as RqWorker
@@ -18,6 +21,7 @@ from experiments.engine import leases
 from experiments.engine.limit_scripts import TELL
 from experiments.lab.observing import counting
 from experiments.models import Call, Provider, Run
+from tests.cases import each_case
 from tests.fixtures import Worker, signed_in, wait_until
 
 LONG_AGO = "2020-01-01T00:00:00.000000Z"
@@ -40,9 +44,11 @@ def row(rows, **named):
     return found
 
 
-def test_a_quiet_lab_is_shown_as_one(admin, ask):
+def test_a_quiet_lab_is_shown_as_one_takes_a_token_of_the_scope_and_is_fetched_again_without_its_frame(
+    admin, ask, client
+):
     found = ask()
-    page = signed_in(admin).get("/operator/").content.decode()
+    page, part = (signed_in(admin).get(path) for path in ("/operator/", "/operator/now/"))
 
     assert found["database_up"] is found["redis_up"] is True
     none = dict.fromkeys(("queued", "running", "waiting", "stopping"), 0)
@@ -52,8 +58,15 @@ def test_a_quiet_lab_is_shown_as_one(admin, ask):
     assert found["failures"] == found["calls"] == found["workers"] == found["limits"] == []
     assert found["spent_today"] == {"cost": "0.0000000000", "calls": 0, "unpriced": 0}
     assert len(found["hours"]) == 24
-    assert "There is no worker" in page
-    assert "No call failed within the last hour." in page
+    shown, fetched = page.content.decode(), part.content.decode()
+    assert "There is no worker" in shown
+    assert "No call failed within the last hour." in shown
+    assert "no-store" in part["Cache-Control"]
+    assert "<html" not in fetched
+    for name in ("head", "runs", "queues", "workers", "failures", "hours", "machines"):
+        assert shown.count(f'data-part="{name}"') == fetched.count(f'data-part="{name}"') == 1
+    reads = create_token(admin, scopes=[Scope.READ])
+    assert client.get("/api/operator/", headers={"Authorization": f"Bearer {reads}"}).status_code == 403
 
 
 @pytest.mark.databases
@@ -74,7 +87,19 @@ def test_what_waits_what_is_driven_and_what_nobody_drives_any_more(arena, start,
 
 
 @pytest.mark.databases
-def test_what_failed_within_the_last_hour_and_what_it_cost(arena, start, drive, scripted, ask):
+def test_what_failed_within_the_last_hour_and_what_it_cost_in_as_many_queries_as_without(
+    admin, arena, start, drive, scripted, ask
+):
+    browser = signed_in(admin)
+
+    def queries():
+        caches["memory"].clear()
+        with CaptureQueriesContext(connection) as asked:
+            browser.get("/operator/")
+        return len(asked)
+
+    queries()
+    few = queries()
     start(arena(scripted.model("scripted/fails", 401), max_turns=1))
     start(arena(max_turns=1))
     drive()
@@ -88,6 +113,8 @@ def test_what_failed_within_the_last_hour_and_what_it_cost(arena, start, drive, 
     assert found["machines"]["database_size"] > 0
     assert found["machines"]["redis_memory"] > 0
 
+    start(arena(max_turns=1))
+    assert queries() == few
     Call.objects.update(sent=timezone.now() - timedelta(hours=25))
     found = ask()
     assert found["failures"] == []
@@ -112,73 +139,88 @@ def test_what_is_asked_of_a_model_is_shown_beside_its_limits(admin, ask):
         assert "40 of 60" in page
 
 
-@pytest.fixture
-def worker(transactional_db):
-    started = Worker()
-    yield started
-    if started.process.poll() is None:
-        started.kill()
-
-
-def test_a_worker_is_seen_and_heard_of_in_the_middle_of_a_long_job(ask, worker):
+@pytest.mark.system
+def test_a_worker_is_seen_and_heard_of_in_the_middle_of_a_long_job(ask):
     """RQ's beat is minutes old by then."""
-    pid = worker.process.pid
-    [found] = wait_until(
-        lambda: [one for one in ask()["workers"] if one["pid"] == pid and one["runs"] is not None],
-        "the worker to say how many runs it drives",
-    )
-    assert (found["queues"], found["runs"], found["is_silent"]) == (["engine"], 0, False)
-    assert found["host"]
-    [theirs] = [one for one in RqWorker.all(connection=django_rq.get_connection("engine")) if one.pid == pid]
-    old_beat = (theirs.key, "last_heartbeat", LONG_AGO)
-    theirs.connection.hset(*old_beat)
-
-    assert not row(ask()["workers"], pid=pid)["is_silent"]
-    worker.kill()
+    with Worker() as worker:
+        pid = worker.process.pid
+        [found] = wait_until(
+            lambda: [one for one in ask()["workers"] if one["pid"] == pid and one["runs"] is not None],
+            "the worker to say how many runs it drives",
+        )
+        assert (found["queues"], found["runs"], found["is_silent"]) == (["engine"], 0, False)
+        assert found["host"]
+        [theirs] = [one for one in RqWorker.all(connection=django_rq.get_connection("engine")) if one.pid == pid]
+        old_beat = (theirs.key, "last_heartbeat", LONG_AGO)
+        theirs.connection.hset(*old_beat)
+        assert not row(ask()["workers"], pid=pid)["is_silent"]
     theirs.connection.hset(*old_beat)  # a job that began meanwhile has made a new one
     counting.connect().delete(*counting.connect().scan_iter(f"{counting.PROCESS}:*"))
     assert row(ask()["workers"], pid=pid)["is_silent"]
 
 
-def test_without_redis_the_page_says_so_and_shows_the_rest(admin, redis_server):
+TOKEN = "scrape-me-0123456789abcdef"
+
+
+@pytest.fixture
+def token(settings):
+    settings.METRICS_TOKEN = TOKEN
+    return TOKEN
+
+
+def asked(token="", scheme="Bearer"):
+    return Client().get("/metrics", headers={"Authorization": f"{scheme} {token}"} if token else {})
+
+
+def test_whoever_shows_the_token_reads_them_and_without_it_only_administrators(token, alice, admin, settings):
+    answer = asked(token)
+    assert b"arena_database_up 1.0" in answer.content
+    assert answer["Content-Type"].startswith("text/plain")
+    assert "no-store" in answer["Cache-Control"]
+
+    for shown, scheme in (
+        ("", ""),
+        (TOKEN[:-1], "Bearer"),
+        (TOKEN + "x", "Bearer"),
+        ("ünï", "Bearer"),
+        (TOKEN, "Basic"),
+    ):
+        assert asked(shown, scheme).status_code == 404
+    assert asked(create_token(alice)).status_code == 404
+    assert signed_in(alice).get("/metrics").status_code == 404
+    assert signed_in(admin).get("/metrics").status_code == 200
+    assert signed_in(admin).post("/metrics").status_code == 405
+
+    settings.METRICS_TOKEN = ""
+    assert Client().get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
+
+
+def test_without_redis_or_a_database_the_rest_is_told_as_a_figure_and_on_the_operators_page(token, admin, redis_server):
     browser = signed_in(admin)
     redis_server.stop()
     try:
-        page = browser.get("/operator/").content.decode()
+        text, page = asked(token).content.decode(), browser.get("/operator/").content.decode()
     finally:
         redis_server.start()
-
+    assert "arena_redis_up 0.0" in text
+    assert "arena_database_up 1.0" in text
+    assert "arena_runs{" in text
+    assert "arena_calls_total{" not in text
     assert "Redis is not responding." in page
     assert "Unknown while Redis is away." in page
     assert "SQLite" in page or "PostgreSQL" in page
 
-
-def test_it_takes_a_token_of_the_scope_and_is_fetched_again_without_its_frame(admin, client):
-    reads = create_token(admin, scopes=[Scope.READ])
-    assert client.get("/api/operator/", headers={"Authorization": f"Bearer {reads}"}).status_code == 403
-
-    page, part = (signed_in(admin).get(path) for path in ("/operator/", "/operator/now/"))
-    assert "no-store" in part["Cache-Control"]
-    shown, fetched = page.content.decode(), part.content.decode()
-    assert "<html" not in fetched
-    for name in ("head", "runs", "queues", "workers", "failures", "hours", "machines"):
-        assert shown.count(f'data-part="{name}"') == fetched.count(f'data-part="{name}"') == 1
+    caches["memory"].clear()
+    with connection.execute_wrapper(Mock(side_effect=OperationalError("the database is away"))):
+        answer = asked(token)
+    assert answer.status_code == 200
+    assert b"arena_database_up 0.0" in answer.content
+    assert b"arena_redis_up 1.0" in answer.content
+    assert b"arena_runs{" not in answer.content
 
 
-def test_the_page_asks_no_more_when_there_is_more(admin, arena, start, drive):
-    browser = signed_in(admin)
-
-    def queries():
-        caches["memory"].clear()
-        with CaptureQueriesContext(connection) as asked:
-            browser.get("/operator/")
-        return len(asked)
-
-    queries()
-    few = queries()
-    for _ in range(3):
-        start(arena(max_turns=1))
-    drive()
-    start(arena(max_turns=1))
-
-    assert queries() == few
+@each_case("shown", [TOKEN, ""])
+def test_a_scrape_asks_the_database_little_and_not_again_at_once(token, shown, django_assert_max_num_queries):
+    with django_assert_max_num_queries(12):
+        for _ in range(5):
+            asked(shown)

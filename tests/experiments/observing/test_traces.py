@@ -1,19 +1,20 @@
 """Traces arrive at a receiver of OTLP over HTTP: runs, steps and calls, as they were recorded, without their words."""
 
 import gzip
-import subprocess
 import sys
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from arenasite.environment import trace_exporter
 from experiments.engine import leases
 from experiments.lab.observing import tracing
 from experiments.models import Call, Run
 from tests.answering import answering
-from tests.fixtures import environment
+from tests.sources import sources
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 PATH = "experiments.lab.observing.otlp.OtlpExporter"
 
@@ -60,8 +61,15 @@ def said(span):
     return {one.key: plain(one.value) for one in span.attributes}
 
 
-def test_a_run_is_a_trace_of_its_steps_and_their_calls(receiver, arena, start, drive):
-    run = start(arena(max_turns=1))
+@pytest.mark.system
+def test_a_run_is_a_trace_of_its_steps_and_their_calls_which_say_what_the_conventions_name_and_no_word(
+    receiver, arena, start, drive, scripted, monkeypatch
+):
+    monkeypatch.setenv("KEY_OF_THE_LAB", "sk-canary-7f3a9c55e1d24b08")
+    scripted.provider.api_key_env = "KEY_OF_THE_LAB"
+    scripted.provider.save()
+    speaks = scripted.model("scripted/speaks", "canary-reply")
+    run = start(arena(speaks, max_turns=1, prompt="canary-prompt"))
     drive()
     receiver.flush()
     run.refresh_from_db()
@@ -85,17 +93,7 @@ def test_a_run_is_a_trace_of_its_steps_and_their_calls(receiver, arena, start, d
     assert len({span.span_id for span in receiver.spans}) == len(receiver.spans)
     assert receiver.names["service.name"] == "our-lab"
 
-
-def test_a_call_says_what_the_conventions_name_and_no_word_of_it(receiver, arena, start, drive, scripted, monkeypatch):
-    monkeypatch.setenv("KEY_OF_THE_LAB", "sk-canary-7f3a9c55e1d24b08")
-    scripted.provider.api_key_env = "KEY_OF_THE_LAB"
-    scripted.provider.save()
-    speaks = scripted.model("scripted/speaks", "canary-reply")
-    run = start(arena(speaks, max_turns=1, prompt="canary-prompt"))
-    drive()
-    receiver.flush()
     call = Call.objects.select_related("step").get(run=run, model__slug=speaks)
-
     [span] = receiver.of_kind(f"chat {speaks}")
     told = said(span)
     assert span.kind == span.SPAN_KIND_CLIENT
@@ -116,6 +114,7 @@ def test_a_call_says_what_the_conventions_name_and_no_word_of_it(receiver, arena
         assert "trace" not in str(body), "providers are told of no trace"
 
 
+@pytest.mark.system
 def test_what_fails_or_is_lost_says_of_which_kind(receiver, arena, start, drive, scripted):
     run = start(arena(scripted.model("scripted/fails", 401), max_turns=1))
     taken = leases.claim(run.pk, lambda event: None)
@@ -133,6 +132,7 @@ def test_what_fails_or_is_lost_says_of_which_kind(receiver, arena, start, drive,
         assert span.status.code == span.status.STATUS_CODE_ERROR
 
 
+@pytest.mark.system
 def test_runs_end_when_nobody_takes_traces_or_the_exporter_breaks(settings, monkeypatch, arena, start, drive, caplog):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     for settings.TRACE_EXPORTER in (PATH, "experiments.lab.observing.otlp.Nothing"):
@@ -144,22 +144,15 @@ def test_runs_end_when_nobody_takes_traces_or_the_exporter_breaks(settings, monk
     assert "a span could not be sent: ImportError" in caplog.text
 
 
-WITHOUT = """
-import sys
-sys.modules["opentelemetry"] = None  # as if it were not installed
-import django
-django.setup()
-import arenasite.asgi, experiments.engine.jobs, experiments.receivers
-print("up")
-"""
+def test_the_packages_are_needed_only_where_traces_are_asked_for(monkeypatch):
+    users = {path for path, one in sources().items() if any("opentelemetry" in name for name in one.imported)}
+    assert users == {"experiments/lab/observing/otlp.py"}
+    assert not any("experiments.lab.observing.otlp" in one.imported | one.taken for one in sources().values())
 
-
-def test_the_packages_are_needed_only_where_traces_are_asked_for():
-    def begun(**told):
-        """What a process says that begins without the packages."""
-        told = {**environment(), "DJANGO_SETTINGS_MODULE": "arenasite.settings", **told}
-        return subprocess.run([sys.executable, "-c", WITHOUT], env=told, capture_output=True, text=True, check=False)
-
-    assert begun().stdout.strip() == "up"
-    missing = begun(ARENA_TRACES="otlp").stderr
-    assert "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http" in missing
+    for name in [name for name in sys.modules if name.startswith("opentelemetry.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)  # as if it were not installed
+    assert trace_exporter() == ""
+    monkeypatch.setenv("ARENA_TRACES", "otlp")
+    with pytest.raises(ImproperlyConfigured, match="pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-h"):
+        trace_exporter()

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
@@ -26,60 +27,43 @@ SURFACES = {
     *("views", "api", "compatibility", "pages", "routes", "people", "oidc", "permissions", "authentication", "parsers")
 }
 OF_HTTP = (Http404, PermissionDenied, APIException)
+STEERING, ANNOTATING = "experiments.runs.steering", "experiments.library.annotations"
+LIBRARY, CAMPAIGN = "experiments.library", "experiments.workflows.battles.campaign"
 VERBS = {  # by the address of the page; then that of the API, what is sent to both, and to either alone
-    "run-say": ("experiments.runs.steering.steering.say", "api-run-say", {"key": "a", "action": "send", "text": "b"}),
-    "run-mode": ("experiments.runs.steering.steering.set_mode", "api-run-mode", {"mode": "manual"}),
-    "run-pause": ("experiments.runs.steering.steering.pause", "api-run-pause", {}),
-    "run-extend": ("experiments.runs.steering.steering.extend", "api-run-extend", {"max_turns": 3}),
-    "run-lift": ("experiments.runs.steering.steering.lift", "api-run-lift", {}, {}, {"limits": {"tokens": 9}}),
+    "run-say": (f"{STEERING}.steering.say", "api-run-say", {"key": "a", "action": "send", "text": "b"}),
+    "run-mode": (f"{STEERING}.steering.set_mode", "api-run-mode", {"mode": "manual"}),
+    "run-pause": (f"{STEERING}.steering.pause", "api-run-pause", {}),
+    "run-extend": (f"{STEERING}.steering.extend", "api-run-extend", {"max_turns": 3}),
+    "run-lift": (f"{STEERING}.steering.lift", "api-run-lift", {}, {}, {"limits": {"tokens": 9}}),
     "run-resume": ("experiments.runs.actions.resume", "api-run-resume", {}),
     "run-stop": ("experiments.runs.actions.stop", "api-run-stop", {}),
-    "message-branch": ("experiments.runs.steering.branching.branch", "api-branch", {"text": "b"}),
+    "message-branch": (f"{STEERING}.branching.branch", "api-branch", {"text": "b"}),
     "run-judge": ("experiments.workflows.judging.services.judge_again", "api-run-judge", {"rubric": ""}),
     "experiment-share": ("experiments.runs.sharing.sharing.share", "api-experiment-share", {"visibility": "lab"}),
-    "campaign-stop": ("experiments.workflows.battles.campaign.campaigns.stop", "api-campaign-stop", {}),
+    "campaign-stop": (f"{CAMPAIGN}.campaigns.stop", "api-campaign-stop", {}),
     "run-curation": ("experiments.review.curation.act", "api-run-curation", {"deed": "approve"}),
-    "run-tags": (
-        "experiments.library.annotations.tags._require_right",
-        "api-run-tags",
-        {},
-        {"tag": "a"},
-        {"names": ["a"]},
-    ),
-    "run-notes": ("experiments.library.annotations.notes.write", "api-run-notes", {"text": "a"}),
-    "favorite": (
-        "experiments.library.annotations.favorites.mark",
-        "api-favorites",
-        {"kind": "board", "key": "a"},
-        {"mark": ""},
-    ),
-    "view-new": (
-        "experiments.library.annotations.saved_views.save",
-        "api-views",
-        {"name": "a", "query": "state=failed"},
-    ),
+    "run-tags": (f"{ANNOTATING}.tags._require_right", "api-run-tags", {}, {"tag": "a"}, {"names": ["a"]}),
+    "run-notes": (f"{ANNOTATING}.notes.write", "api-run-notes", {"text": "a"}),
+    "favorite": (f"{ANNOTATING}.favorites.mark", "api-favorites", {"kind": "board", "key": "a"}, {"mark": ""}),
+    "view-new": (f"{ANNOTATING}.saved_views.save", "api-views", {"name": "a", "query": "state=failed"}),
     "scenario-new": (
-        "experiments.library.scenarios.save_scenario",
+        f"{LIBRARY}.scenarios.save_scenario",
         "api-scenarios",
         {"title": "a", "kind": "mixed"},
         {},
         {"config": {}},
     ),
-    "scenario-archive": ("experiments.library.scenarios.archive_scenario", "api-scenario-archive", {"archived": "1"}),
-    "scenario-copy": ("experiments.library.scenarios.copy_scenario", "api-scenario-copy", {}),
-    "dataset-visibility": (
-        "experiments.library.datasets.making.publish",
-        "api-dataset-visibility",
-        {"visibility": "lab"},
-    ),
+    "scenario-archive": (f"{LIBRARY}.scenarios.archive_scenario", "api-scenario-archive", {"archived": "1"}),
+    "scenario-copy": (f"{LIBRARY}.scenarios.copy_scenario", "api-scenario-copy", {}),
+    "dataset-visibility": (f"{LIBRARY}.datasets.making.publish", "api-dataset-visibility", {"visibility": "lab"}),
     "contestant-change": (
-        *("experiments.library.datasets.contestants.restore", "api-contestant", {}),
-        *({"action": "restore"}, {"deed": "restore"}),
+        f"{LIBRARY}.datasets.contestants.restore",
+        "api-contestant",
+        {},
+        {"action": "restore"},
+        {"deed": "restore"},
     ),
-    "battle-void": (
-        *("experiments.workflows.battles.campaign.voiding.restore", "api-battle", {}),
-        *({"restore": "1"}, {"deed": "restore"}),
-    ),
+    "battle-void": (f"{CAMPAIGN}.voiding.restore", "api-battle", {}, {"restore": "1"}, {"deed": "restore"}),
 }
 
 
@@ -114,11 +98,6 @@ def on_a_page(error):
     return RefusingMiddleware(lambda _request: None).process_exception(request, error).status_code
 
 
-def is_verb(module):
-    words = set(re.split(r"[._]", module.__name__))
-    return not words & SURFACES
-
-
 def test_every_class_of_refusal_has_one_status_and_says_it():
     for kind in tree():
         error = made(kind)
@@ -127,57 +106,41 @@ def test_every_class_of_refusal_has_one_status_and_says_it():
             assert inspect.getdoc(kind).startswith(f"{kind.status.value}: "), kind
 
 
-def test_verbs_raise_refusals_and_nothing_that_belongs_to_http():
-    raised = []
-    for module in filter(is_verb, modules()):
-        for node in ast.walk(ast.parse(Path(module.__file__).read_text())):
-            if isinstance(node, ast.Raise) and node.exc is not None:
-                name = ast.unparse(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
-                kind = getattr(module, name, None)
-                if inspect.isclass(kind) and issubclass(kind, OF_HTTP) and not issubclass(kind, errors.Refusal):
-                    raised.append(f"{module.__name__}: {name}")
-    assert raised == []
-
-
-def test_no_view_of_the_api_turns_a_refusal_into_an_answer_by_hand():
-    caught = []
+def test_verbs_raise_refusals_and_nothing_of_http_and_no_view_of_the_api_answers_one_by_hand():
+    raised, caught = [], []
     for module in modules():
-        if "api" in re.split(r"[._]", module.__name__):
-            for node in ast.walk(ast.parse(Path(module.__file__).read_text())):
-                if isinstance(node, ast.ExceptHandler) and node.type is not None:
-                    names = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
-                    kinds = [getattr(module, ast.unparse(one), None) for one in names]
-                    caught += [
-                        module.__name__ for kind in kinds if inspect.isclass(kind) and issubclass(kind, errors.Refusal)
-                    ]
-    assert caught == []
+        words = set(re.split(r"[._]", module.__name__))
+        for node in ast.walk(ast.parse(Path(module.__file__).read_text())):
+            if isinstance(node, ast.Raise) and node.exc is not None and not words & SURFACES:
+                raised += [(module, node.exc.func if isinstance(node.exc, ast.Call) else node.exc)]
+            elif isinstance(node, ast.ExceptHandler) and node.type is not None and "api" in words:
+                caught += [(module, kind) for kind in getattr(node.type, "elts", [node.type])]
+
+    assert [
+        one for one in classes(raised) if issubclass(one[1], OF_HTTP) and not issubclass(one[1], errors.Refusal)
+    ] == []
+    assert [one for one in classes(caught) if issubclass(one[1], errors.Refusal)] == []
+
+
+def classes(named):
+    """Those that the modules know by these names."""
+    found = ((module, getattr(module, ast.unparse(name), None)) for module, name in named)
+    return [(module.__name__, kind) for module, kind in found if inspect.isclass(kind)]
 
 
 def test_a_verb_that_refuses_is_answered_with_the_same_status_on_its_page_and_by_the_api(things, monkeypatch, subtests):
     lab, alices = things
     browser = lab.browser("owner")
-    for page, (verb, api, *sent) in VERBS.items():
-        both, alone, program = (*sent, {}, {})[:3]
+    for page, (verb, api, both, *more) in VERBS.items():
+        alone, program = (*more, {}, {})[:2]
+        method = browser.put if api == "api-run-tags" else browser.post
+        module, name = verb.rsplit(".", 1)
+        by_page, by_api = alices.address(page, ADDRESSES[page]), alices.address(api, ADDRESSES[api])
         for kind in TREE:
-            module, name = verb.rsplit(".", 1)
             with subtests.test(page=page, kind=kind.__name__), monkeypatch.context() as patched:
-                patched.setattr(importlib.import_module(module), name, refusing(made(kind)))
-                by_hand = browser.post(
-                    alices.address(page, ADDRESSES[page]), {**both, **alone}, headers={"Accept": "application/json"}
-                )
-                method = browser.put if api == "api-run-tags" else browser.post
-                by_program = method(
-                    alices.address(api, ADDRESSES[api]),
-                    json.dumps({**both, **program}),
-                    content_type="application/json",
-                )
+                patched.setattr(importlib.import_module(module), name, Mock(side_effect=made(kind)))
+                by_hand = browser.post(by_page, {**both, **alone}, headers={"Accept": "application/json"})
+                by_program = method(by_api, json.dumps({**both, **program}), content_type="application/json")
                 assert by_program.status_code == kind.status
                 is_form = kind is errors.Invalid and by_hand.status_code == TOLD_IN_A_FORM
                 assert is_form or by_hand.status_code == kind.status
-
-
-def refusing(error):
-    def verb(*_arguments, **_options):
-        raise error
-
-    return verb

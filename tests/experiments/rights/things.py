@@ -51,8 +51,8 @@ from tests.experiments.studies import designs
 from tests.fixtures import add_model
 
 NOTHING = "0" * 64
-BY_COUNCIL = ("run-ranking", "api-ranking", "run-ask", "api-run-ask")
-BY_CONTEST = (
+BY_COUNCIL = ["run-ranking", "api-ranking", "run-ask", "api-run-ask"]
+BY_CONTEST = [
     "coding-cycle",
     "coding-ratings",
     "run-artifacts",
@@ -60,16 +60,16 @@ BY_CONTEST = (
     "api-cycle",
     "api-cycles",
     "api-executions",
-)
-BY_TALK = ("talk-figures", "message-tokens")
-BY_CAMPAIGN = (
+]
+BY_TALK = ["talk-figures", "message-tokens"]
+BY_CAMPAIGN = [
     "campaign-live",
     "campaign-stop",
     "campaign-resume",
     "api-campaign",
     "api-campaign-stop",
     "api-campaign-resume",
-)
+]
 
 
 def addresses() -> Iterator[tuple[str, str]]:

@@ -16,6 +16,7 @@ from accounts.crypto import decrypt
 from experiments.lab.webhooks import delivering, hooks, sending
 from experiments.lab.webhooks.sending import Answer, Letter
 from experiments.models import Webhook, WebhookDelivery
+from tests.arenasite.platforms import free_port
 from tests.cases import each_case
 from tests.experiments.webhooks.conftest import Receiver, hook_of
 from tests.fixtures import wait_until
@@ -33,19 +34,15 @@ def is_signed(received, secret):
     return expected in headers["webhook-signature"].split()
 
 
-def test_the_signature_is_that_of_the_published_example():
-    """The vector of the Standard Webhooks reference libraries."""
+@pytest.mark.databases
+def test_a_delivery_arrives_signed_as_in_the_published_example_and_its_answer_is_kept(hook, alice, receiver, deliver):
+    """The vector is of the Standard Webhooks reference libraries."""
     secret, id_ = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek"
     signed = sending.signature(secret, id_, "1614265330", b'{"test": 2432232314}')
-
     assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
-
-@pytest.mark.databases
-def test_a_delivery_arrives_signed_and_its_answer_is_kept(hook, alice, receiver, deliver):
     hooks.test(hook, by=alice)
     deliver()
-
     sent, row = receiver.received[0], the_only()
     assert is_signed(sent, decrypt(hook.secret))
     assert receiver.told[0]["id"] == str(row.pk) == sent.headers["webhook-id"]
@@ -72,40 +69,32 @@ def test_for_a_day_an_older_secret_signs_beside_the_newer(hook, alice, receiver,
 
 
 @pytest.mark.databases
-def test_what_failed_is_sent_again_under_the_same_id(hook, alice, receiver, deliver, in_time):
-    receiver.status = 500
-    hooks.test(hook, by=alice)
-    deliver()
-    failed = the_only()
-    deliver()  # not before its time
-    receiver.status = 204
-    in_time()
-    deliver()
-
-    assert (failed.state, failed.status, failed.problem) == (State.WAITING, 500, Problem.REFUSED)
-    assert failed.next_at > timezone.now() + timedelta(seconds=3)
-    assert len({one["id"] for one in receiver.told}) == 1
-    assert (len(receiver.received), the_only().state, the_only().attempt) == (2, State.DELIVERED, 2)
-
-
-def test_waits_grow_to_hours_and_after_the_last_attempt_it_can_be_sent_again(hook, alice, receiver, deliver):
+def test_what_failed_is_sent_again_under_the_same_id_after_growing_waits_and_at_last_when_somebody_asks(
+    hook, alice, receiver, deliver, in_time
+):
     waits = [delivering.wait_after(tries) for tries in range(1, delivering.MOST_TRIES)]
     assert waits[:-4] == sorted(waits[:-4])
     assert 4 <= waits[0] <= 6
     assert 20 * 3600 < sum(waits) < 32 * 3600
     assert delivering.wait_after(delivering.MOST_TRIES) is None
 
-    receiver.status = 503
+    receiver.status = 500
     hooks.test(hook, by=alice)
-    WebhookDelivery.objects.update(tries=delivering.MOST_TRIES - 1)
     deliver()
-    given_up = the_only()
-    receiver.status = 200
-    assert hooks.send_again(given_up, by=alice)
-    deliver()
+    failed = the_only()
+    deliver()  # not before its time
+    assert (failed.state, failed.status, failed.problem) == (State.WAITING, 500, Problem.REFUSED)
+    assert failed.next_at > timezone.now() + timedelta(seconds=3)
+    assert len(receiver.received) == 1
 
-    assert given_up.state == State.FAILED
-    assert the_only().state == State.DELIVERED
+    WebhookDelivery.objects.update(tries=delivering.MOST_TRIES - 1)
+    in_time()
+    deliver()
+    assert the_only().state == State.FAILED
+    receiver.status = 204
+    assert hooks.send_again(the_only(), by=alice)
+    deliver()
+    assert (len(receiver.received), the_only().state, the_only().attempt) == (3, State.DELIVERED, 3)
     assert len({one["id"] for one in receiver.told}) == 1
 
 
@@ -210,34 +199,25 @@ TEXT = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8
 [CODE] = re.findall(r"```python\n(.*?)```", TEXT.partition("## Webhooks")[2], re.DOTALL)
 
 
-@pytest.fixture
-def documented(alice):
-    """The receiver of the page, in a process of its own: (its port, what it printed)."""
-    hook = hook_of(alice, "https://example.org/")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+@pytest.mark.system
+def test_the_receiver_of_the_page_takes_what_is_ours_and_refuses_what_is_not(alice, deliver):
+    port = free_port()
+    hook = hook_of(alice, f"http://127.0.0.1:{port}/")
     environment = {**os.environ, "PORT": str(port), "WEBHOOK_SECRET": decrypt(hook.secret)}
     process = subprocess.Popen([sys.executable, "-c", CODE], env=environment, stdout=subprocess.PIPE, text=True)
-    Webhook.objects.update(url=f"http://127.0.0.1:{port}/")
-    wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, "the receiver")
-    yield process
-    process.kill()
-    process.communicate()
+    try:
+        wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, "the receiver")
+        hooks.rotate(hook, by=alice)  # it knows the older secret still
+        genuine = hooks.test(hook, by=alice)
+        deliver()
+        Webhook.objects.update(secret=hooks._encrypted(sending.new_secret()), older_secret="")
+        forged = hooks.test(Webhook.objects.get(), by=alice)
+        deliver()
 
-
-@pytest.mark.system
-def test_the_receiver_of_the_page_takes_what_is_ours_and_refuses_what_is_not(documented, alice, deliver):
-    hook = Webhook.objects.get()
-    hooks.rotate(hook, by=alice)  # it knows the older secret still
-    genuine = hooks.test(hook, by=alice)
-    deliver()
-    Webhook.objects.update(secret=hooks._encrypted(sending.new_secret()), older_secret="")
-    forged = hooks.test(Webhook.objects.get(), by=alice)
-    deliver()
-
-    answers = dict(WebhookDelivery.objects.values_list("pk", "status"))
-    assert answers == {genuine.pk: 204, forged.pk: 401}
-    said = [documented.stdout.readline(), documented.stdout.readline()]
-    assert f'"id":"{genuine.pk}"' in said[0]
-    assert said[1].split() == [str(forged.pk), "refused"]
+        answers = dict(WebhookDelivery.objects.values_list("pk", "status"))
+        assert answers == {genuine.pk: 204, forged.pk: 401}
+        assert f'"id":"{genuine.pk}"' in process.stdout.readline()
+        assert process.stdout.readline().split() == [str(forged.pk), "refused"]
+    finally:
+        process.kill()
+        process.communicate()

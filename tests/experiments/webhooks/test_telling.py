@@ -35,17 +35,29 @@ def types():
 
 
 @pytest.mark.databases
-def test_a_run_tells_of_its_beginning_and_end_and_not_what_was_said(hook, arena, start, drive, deliver, receiver):
+def test_a_run_tells_whom_it_may_concern_of_its_beginning_end_and_files_and_not_what_was_said(
+    hook, alice, arena, start, drive, deliver, receiver
+):
+    """The engine writes what is to be told and never asks an address."""
+    chosen = hook_of(alice, "https://example.org/", events=["run.completed"])
     run = start(arena(max_turns=1))
     drive()
+    assert receiver.received == []
+    assert chosen.deliveries.get().type == "run.completed"
+    chosen.deliveries.all().delete()
+    branching.branch(run.messages.first(), by=alice)
+    assert types() == ["run.started", "run.completed"], "a branch does not repeat it"
+    jobs.request_file(run, by=alice, format_=REPORTS["md"], language="en")
+    jobs.make_all(threading.Event())
     deliver()
 
-    begun, ended = sorted(receiver.told, key=lambda one: one["created"])  # they travel side by side
-    assert [begun["type"], ended["type"]] == ["run.started", "run.completed"]
-    assert (begun["run"], begun["experiment"]) == (str(run.pk), str(run.experiment_id))
+    begun, ended, made = sorted(receiver.told, key=lambda one: one["created"])  # they travel side by side
+    assert [begun["type"], ended["type"], made["type"]] == ["run.started", "run.completed", "export.ready"]
+    assert (begun["run"], begun["experiment"], made["run"]) == (str(run.pk), str(run.experiment_id), str(run.pk))
     assert ended["data"]["workflow"] == "arena"
     assert ended["data"]["reason"] == "max_turns"
     assert ended["data"]["path"] == f"/runs/{run.pk}/"
+    assert str(Export.objects.get().pk) in str(made["data"])
     sent = "".join(one.body.decode() for one in receiver.received)
     assert not any(message.text[:20] in sent for message in run.messages.all())
     assert run.experiment.title not in sent
@@ -65,28 +77,15 @@ def test_a_manual_run_tells_that_it_waits_and_what_for(hook, arena, start, drive
 
 def test_a_failed_run_a_reached_budget_and_a_silent_judge_are_told(hook, arena, start, alice):
     run = start(arena())
-    reached = BudgetReached(
-        id="b",
-        kind="person",
-        name="Alice's",
-        period="month",
-        cost_left="0",
-        tokens_left=None,
-        cost="1",
-        tokens=1,
-        is_unpriced=False,
-        ask=[],
-        admins=[],
-    )
+    left = {"cost_left": "0", "tokens_left": None, "cost": "1", "tokens": 1, "is_unpriced": False}
+    reached = BudgetReached(id="b", kind="person", name="Alice's", period="month", **left, ask=[], admins=[])
     refusal = over_budget(reached)
-    judged = {"id": "j", "turn": 1, "subject": "A", "judge": "J", "scores": None, "rationale": "words"}
-    judged["unscored_reason"] = "It said: secret words"
+    silent = {"id": "j", "turn": 1, "subject": "A", "judge": "J", "scores": None, "rationale": "words"}
+    judgments = [{**silent, "unscored_reason": reason} for reason in ("It said: secret words", "")]
     with transaction.atomic():
         emit(
             run.pk,
-            JudgeEvaluationCompletedData(
-                key="turn/1/judge", turn=1, judgments=[judged, {**judged, "unscored_reason": ""}]
-            ),
+            JudgeEvaluationCompletedData(key="turn/1/judge", turn=1, judgments=judgments),
             ExperimentStopped(state="stopped", reason="budget_person", message="", budget=refusal.budget),
             ExperimentError(state="failed", reason="bad_key", message="words of a provider"),
         )
@@ -104,17 +103,6 @@ def test_the_same_thing_is_told_once_and_what_was_rolled_back_never(hook, alice)
         transaction.set_rollback(True)
 
     assert types() == ["run.started"]
-
-
-def test_only_what_was_chosen_is_told_while_the_run_waits_for_no_receiver(alice, receiver, arena, start, drive):
-    """The engine writes what is to be told and never asks an address."""
-    hook_of(alice, receiver.url, events=["run.completed"])
-    run = start(arena(max_turns=1))
-    drive()
-
-    assert (types(), receiver.received) == (["run.completed"], [])
-    branching.branch(run.messages.first(), by=alice)
-    assert types() == ["run.completed"], "a branch does not repeat it"
 
 
 @pytest.fixture
@@ -187,15 +175,6 @@ def test_datasets_are_told_when_they_are_ready_and_when_they_are_not(hook, alice
     reading.refuse(upload, "No such column.")
 
     assert types()[-2:] == ["dataset.ready", "dataset.refused"]
-
-
-def test_a_file_is_told_when_it_is_made(hook, alice, played):
-    run = played(max_turns=1)
-    jobs.request_file(run, by=alice, format_=REPORTS["md"], language="en")
-    jobs.make_all(threading.Event())
-
-    told = WebhookDelivery.objects.get(type="export.ready")
-    assert (told.run_id, str(Export.objects.get().pk) in told.body) == (run.pk, True)
 
 
 def test_a_queue_is_told_when_its_last_place_is_answered(hook, alice, charlie):

@@ -96,9 +96,13 @@ def check_verdict(data: bytes) -> None:
         assert found.confidence is None or 0 <= found.confidence <= 1
 
 
+def filtered(data: bytes) -> Any:
+    return read_filter(Outcome(text=text_of(data)), ORIGINAL)
+
+
 def check_filter(data: bytes) -> None:
     """Whatever the filter says, nothing passes that was not said."""
-    passed = read_filter(Outcome(text=text_of(data)), ORIGINAL)
+    passed = filtered(data)
     assert passed.text == NOTHING_LEFT or own_words(passed.text, ORIGINAL)
     if passed.status in ("failed", "refused", "kept"):
         assert passed.text == ORIGINAL
@@ -204,36 +208,19 @@ OF_DEBATES = (
     "recommended", "discouraged", "contents", "id", "speaker", "sources", "text",
 )  # fmt: skip
 
+PASSED = {"text": "I would offer you ten apples", "removed": ["aside"], "confidence": 1, "reasoning": "x"}
+CONTESTS = (*seed(PROBLEM), *seed(VOTE), *seed({"solution_code": "def f(): pass", "explanation": "x"}))
+DEBATES = (
+    *seed({"objective": "x", "missing": ["y"]}),
+    *seed({"new_perspectives": [{"id": "p1", "contents": "x"}], "counterpoints": ["y"], "speaker": "A"}),
+    *seed({"recommended": [{"contents": "x", "sources": ["A1.p1", "B9"]}]}),
+)
+
 TARGETS = (
     Target("json", find, check_json, JSON, NAMES, seed({"points": [{"id": 1}], "more": "a, }"})),
     Target("judge", judge, check_judge, JSON, OF_JUDGES, seed({side: {**SCORES, "notes": "x"} for side in SIDES})),
     Target("verdict", verdict, check_verdict, (*JSON, *PROSE), OF_VERDICTS, (*seed(BATTLE), b"Image B is better.")),
-    Target(
-        "filter",
-        lambda data: read_filter(Outcome(text=text_of(data)), ORIGINAL),
-        check_filter,
-        (*JSON, *ORIGINAL.split()),
-        ("text", "removed", "confidence", "reasoning"),
-        seed({"text": "I would offer you ten apples", "removed": ["aside"], "confidence": 1, "reasoning": "x"}),
-    ),
-    Target(
-        "contest",
-        contest,
-        check_contest,
-        (*JSON, "def total(a, b):\n", "```python\n"),
-        OF_CONTESTS,
-        (*seed(PROBLEM), *seed(VOTE), *seed({"solution_code": "def f(): pass", "explanation": "x"})),
-    ),
-    Target(
-        "debate",
-        debate,
-        check_debate,
-        (*JSON, "A1.p1", "B1", "Model A", "（A）"),
-        OF_DEBATES,
-        (
-            *seed({"objective": "x", "missing": ["y"]}),
-            *seed({"new_perspectives": [{"id": "p1", "contents": "x"}], "counterpoints": ["y"], "speaker": "A"}),
-            *seed({"recommended": [{"contents": "x", "sources": ["A1.p1", "B9"]}]}),
-        ),
-    ),
+    Target("filter", filtered, check_filter, (*JSON, *ORIGINAL.split()), tuple(PASSED), seed(PASSED)),
+    Target("contest", contest, check_contest, (*JSON, "def total(a, b):\n", "```python\n"), OF_CONTESTS, CONTESTS),
+    Target("debate", debate, check_debate, (*JSON, "A1.p1", "B1", "Model A", "（A）"), OF_DEBATES, DEBATES),
 )

@@ -85,8 +85,12 @@ def check_usage(data: bytes) -> None:
     assert (source == "provider") == (usage.provider_cost is not None)
 
 
+def logprobs_of(data: bytes) -> Any:
+    return parse_logprobs(value_in(data))
+
+
 def check_logprobs(data: bytes) -> None:
-    for token in parse_logprobs(value_in(data)):
+    for token in logprobs_of(data):
         for number in (token.logprob, *(other.logprob for other in token.alternatives)):
             assert math.isfinite(number)
             assert LEAST_LOGPROB <= number <= 0
@@ -138,56 +142,40 @@ CHUNK = (
     "choices index delta message content text thinking reasoning reasoning_content reasoning_details summary refusal "
     "finish_reason native_finish_reason usage logprobs model provider id system_fingerprint x_groq"
 )
+OF_LINES = f"response status_code body error code {CHUNK}"
 DATES = ("Sun, 01 Mar 2026 12:00:30 GMT", "1", "0", "-", "+", "e9", ".", "inf", "nan", "6m0s", "250ms", "1h", "9" * 20)
 
+SAID_ERRORS = (
+    {"error": {"message": "No such model", "code": 404, "type": "invalid_request_error"}},
+    {"error": {"message": "Slow", "code": "429", "metadata": {"headers": {"Retry-After": "3"}, "raw": "{}"}}},
+    {"object": "error", "message": "insufficient_quota"},
+    {"detail": [{"msg": f"Bearer {KEY}"}]},
+)
+SAID_USAGE = (
+    {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, "cost": 0.01},
+    {"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 5, "is_byok": True, "cost": "1e-7"},
+)
+SAID_LOGPROBS = (
+    {"content": [{"token": "a", "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -1}]}]},
+    {"tokens": ["a"], "token_logprobs": ["-inf"], "top_logprobs": [{"a": 0}]},
+)
+ANSWERED = {"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}]}
+BATCH_LINES = (
+    {"response": {"status_code": 200, "body": ANSWERED}},
+    {"response": {"status_code": 429, "body": {"error": {"message": "busy"}}}},
+    {"response": None, "error": {"code": "batch_expired", "message": "–"}},
+)
+CHUNKS = (
+    {"choices": [{"index": 0, "delta": {"content": "a", "reasoning_details": [{"summary": "b"}]}}]},
+    {"choices": [{"message": {"content": [{"type": "thinking", "thinking": [{"text": "b"}]}]}}], "model": "m"},
+)
+
+
 TARGETS = (
-    target(
-        "provider-errors",
-        errors_of,
-        check_errors,
-        ERRORS,
-        {"error": {"message": "No such model", "code": 404, "type": "invalid_request_error"}},
-        {"error": {"message": "Slow", "code": "429", "metadata": {"headers": {"Retry-After": "3"}, "raw": "{}"}}},
-        {"object": "error", "message": "insufficient_quota"},
-        {"detail": [{"msg": f"Bearer {KEY}"}]},
-    ),
+    target("provider-errors", errors_of, check_errors, ERRORS, *SAID_ERRORS),
     Target("retry-after", waits_of, check_waits, (*DATES, " ", ":", "a", "²")),
-    target(
-        "usage",
-        usage_of,
-        check_usage,
-        USAGE,
-        {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, "cost": 0.01},
-        {"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 5, "is_byok": True, "cost": "1e-7"},
-    ),
-    target(
-        "logprobs",
-        lambda data: parse_logprobs(value_in(data)),
-        check_logprobs,
-        LOGPROBS,
-        {"content": [{"token": "a", "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -1}]}]},
-        {"tokens": ["a"], "token_logprobs": ["-inf"], "top_logprobs": [{"a": 0}]},
-    ),
-    target(
-        "batch_line",
-        batch_line_of,
-        check_batch_line,
-        f"response status_code body error code {CHUNK}",
-        {
-            "response": {
-                "status_code": 200,
-                "body": {"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}]},
-            }
-        },
-        {"response": {"status_code": 429, "body": {"error": {"message": "busy"}}}},
-        {"response": None, "error": {"code": "batch_expired", "message": "–"}},
-    ),
-    target(
-        "chunk",
-        delta_of,
-        check_delta,
-        CHUNK,
-        {"choices": [{"index": 0, "delta": {"content": "a", "reasoning_details": [{"summary": "b"}]}}]},
-        {"choices": [{"message": {"content": [{"type": "thinking", "thinking": [{"text": "b"}]}]}}], "model": "m"},
-    ),
+    target("usage", usage_of, check_usage, USAGE, *SAID_USAGE),
+    target("logprobs", logprobs_of, check_logprobs, LOGPROBS, *SAID_LOGPROBS),
+    target("batch_line", batch_line_of, check_batch_line, OF_LINES, *BATCH_LINES),
+    target("chunk", delta_of, check_delta, CHUNK, *CHUNKS),
 )

@@ -47,18 +47,14 @@ def test_any_script_and_composition_is_taken(password):
     assert refused(password) == []
 
 
-def test_likely_ones_of_enough_characters_are_refused():
+def test_likely_ones_of_enough_characters_are_refused_and_words_of_the_lab_too(settings):
     common = sorted(CommonPasswordValidator().passwords)
-    likely = {f"{word}{end}" for word in common[::120] for end in ("2026!", "123456", "!!!!!!") if word.isalpha()}
+    likely = {f"{word}{end}" for word in common[::300] for end in ("2026!", "123456", "!!!!!!") if word.isalpha()}
     long_enough = [password for password in likely if len(password) >= 12]
-
-    assert len(long_enough) > 150
+    assert len(long_enough) > 60
     assert [password for password in long_enough if not refused(password)] == []
 
-
-def test_words_of_the_lab_are_refused_too(settings):
     settings.PASSWORD_WORDS, settings.SIGNUP_DOMAINS = ["Helios"], ["uni-tannenburg.example"]
-
     assert refused("helios-2026-helios")
     assert refused("Tannenburg2026!")
     assert refused("helios and seven volcanoes") == []
