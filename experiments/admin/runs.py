@@ -46,7 +46,7 @@ from experiments.models import (
 )
 from experiments.review import curation, flagging
 from experiments.review.desk import transcript
-from experiments.runs import actions
+from experiments.runs import admission
 
 SPOKEN = (Passage.Kind.MESSAGE, Passage.Kind.REASONING)
 
@@ -120,7 +120,14 @@ class RunAdmin(Long):
 
     @admin.action(description=gettext_lazy("Stop"))
     def stop_chosen(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
-        self._each(request, runs, lambda run: actions.stop(run, by=person(request)))
+        """Whoever's they are: an administrator ends what spends without end. Each with its line in the history."""
+
+        def stop(run: Run) -> bool:
+            if has_stopped := admission.stop(run, by=person(request)):
+                self.log_change(request, run, _("Stopped"))
+            return has_stopped
+
+        self._each(request, runs, stop)
 
     @admin.action(description=gettext_lazy("Approve"))
     def approve_chosen(self, request: HttpRequest, runs: QuerySet[Run]) -> None:

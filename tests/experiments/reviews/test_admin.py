@@ -3,6 +3,7 @@
 import pytest
 from django.apps import apps
 from django.contrib import admin
+from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -137,6 +138,7 @@ def test_actions_on_many_runs_are_those_of_the_verbs(browser, alice):
     Run.objects.filter(pk=first.run.pk).update(state=Run.State.RUNNING, ended=None)
     act(browser, "stop_chosen", first.run, second.run)
     assert Run.objects.get(state=Run.State.STOPPING) == first.run
+    assert LogEntry.objects.get().object_id == str(first.run.pk)
 
     first.reply("A", 2, "I'm sorry, but I can't help with that.")
     act(browser, "scan_chosen", first.run)
