@@ -1,4 +1,4 @@
-"""The database is migrated while runs are under way; what another release enqueued ends nobody; commits wait for disks."""
+"""The database is migrated while runs are under way; jobs of another release end nobody; commits wait for the disk."""
 
 import threading
 

@@ -1,7 +1,7 @@
 """Counters only rise, each thing is counted once, and all processes count together."""
 
 import json
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from redis.exceptions import TimeoutError as Late
@@ -23,18 +23,14 @@ class Unsure:
     """Redis, whose answer to the first batch is lost on its way: the batch may have arrived, or not."""
 
     def __init__(self, has_arrived):
-        self._has_arrived, self._is_first = has_arrived, True
+        self._has_arrived, self._is_first, self.pipeline = has_arrived, True, counting.connect().pipeline
 
     def eval(self, *args):
-        if not self._is_first:
-            return counting.connect().eval(*args)
-        self._is_first = False
-        if self._has_arrived:
-            counting.connect().eval(*args)
-        raise Late
-
-    def pipeline(self):
-        return counting.connect().pipeline()
+        is_first, self._is_first = self._is_first, False
+        told = counting.connect().eval(*args) if self._has_arrived or not is_first else None
+        if is_first:
+            raise Late
+        return told
 
 
 def test_what_several_processes_count_is_added_up_and_goes_on_after_redis_has_forgotten_it():
@@ -87,11 +83,10 @@ def test_threads_lose_no_count():
         for _ in range(2000):
             counts.add(SWEEPS, "done")
 
-    threads = [threading.Thread(target=count) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    while any(thread.is_alive() for thread in threads):
-        counts.flush()
+    with ThreadPoolExecutor(4) as threads:
+        counters = [threads.submit(count) for _ in range(4)]
+        while not all(one.done() for one in counters):
+            counts.flush()
     counts.flush()
 
     assert total() == 8000

@@ -141,7 +141,7 @@ def test_a_project_is_told_of_what_its_members_see_and_its_lead_of_nothing_of_ot
     assert not own.deliveries.exists()
 
 
-@pytest.mark.parametrize("leaves", ["left", "watches", "deactivated"])
+@each_case("leaves", ["left", "watches", "deactivated"])
 def test_a_webhook_ceases_with_its_makers_place_also_for_what_waited(
     of_project, project, arena, start, charlie, alice, admin, deliver, receiver, leaves
 ):
