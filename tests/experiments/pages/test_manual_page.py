@@ -177,6 +177,23 @@ def part(page, name):
     return element
 
 
+def test_it_is_paused_goes_on_and_is_not_steered_once_it_is_over(browser, bar, read, queued):
+    run = queued()
+    form = bar(run).by_id("pause-form")
+    assert browser.post(form.get("action")).status_code == 303
+    drive()
+    page = bar(run)
+    assert (fresh(run).is_held, fresh(run).calls.count(), part(page, "state").text) == (True, 0, "paused")
+
+    browser.post(page.by_id("go-on-form").get("action"))
+    drive()
+    assert (fresh(run).state, fresh(run).is_held) == ("completed", False)
+    assert fresh(run).events.filter(type="experiment_started").count() == 1
+    assert bar(run).find("form") == []
+    refused = read(browser.post(form.get("action"), follow=True))
+    assert "is already waiting, or has ended" in refused.text
+
+
 def test_it_is_given_more_turns_and_another_mode(browser, bar, queued):
     run = queued(max_turns=2)
     for turns in ("0", "101", "-1", "many", "99999999"):
