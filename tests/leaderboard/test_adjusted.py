@@ -148,6 +148,10 @@ def test_several_upstreams_of_a_contestant_are_said_on_page_and_api_and_are_a_co
     assert "upstream" not in names
     assert [one["name"] for one in both["covariates"]] == [*names, "upstream"]
 
+    alike, _poor = served(60)
+    found = asked(client, alike, control="style,upstream").json()["style"]
+    assert (found["reason"] != "", {one["effect"] for one in found["covariates"]}) == (True, {None})
+
 
 def test_answers_of_unknown_upstreams_are_nobodys_and_a_board_alone_offers_no_combination(client, league):
     assert mixed([("a", "A", "", 5), ("a", "A", "X", 2), ("b", "B", "X", 1), ("b", "B", "Y", 1)]) == mixed(

@@ -77,6 +77,10 @@ def expire_leases():
     Run.objects.filter(lease_until__isnull=False).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
+def transcript(run):
+    return [(m.turn, m.seat, m.raw_text, m.text, m.reasoning) for m in run.messages.all()]
+
+
 def record(run):
     """All that a run comes to, without what is different in every run; what is done side by side has no order."""
     messages = run.messages.select_related("step").order_by("step__key")

@@ -74,6 +74,17 @@ def test_runs_with_the_same_instructions_are_known(browser, bobs, alice, bob, ar
             find_scenario(alice, ref)
 
 
+def test_their_pages_lead_to_the_form_and_show_the_demonstration(alice, browser, read):
+    by_prompting = {str(builtin.config.get("prompting")): ref for ref, builtin in builtin_scenarios().items()}
+    assert "individual" in by_prompting
+    for ref in by_prompting.values():
+        run, _ = demonstrations.replay_demonstration(find_scenario(alice, ref).builtin, by=alice)
+        assert list(runs_with(find_scenario(alice, ref), alice)) == [run]
+        page = read(browser.get(reverse("scenario", args=[ref])))
+        assert page.find("a", href=run.get_absolute_url())
+        assert page.find("a", href=f"{reverse('arena')}?scenario={ref}")
+
+
 def through_the_form(initial):
     """What the form would send back untouched, as the workflow's Config."""
     unbound = form_for("arena")(initial={**initial, "seat-A-model": add_model("sim/x").slug})

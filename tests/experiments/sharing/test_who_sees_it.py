@@ -3,10 +3,11 @@
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
+from django.utils import timezone
 
 from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry, Project, User
-from experiments.models import Experiment, Run
+from experiments.models import Budget, Experiment, Run
 from experiments.runs import actions
 from experiments.runs.admission import may_change
 from experiments.runs.sharing import sharing
@@ -53,6 +54,11 @@ def test_each_visibility_has_its_readers_who_do_not_steer(lab, shown, start, vis
     shown.refresh_from_db()
 
     assert seen_by(lab, shown) == set(readers)
+    Budget.objects.create(experiment=shown, token_limit=1_000, since=timezone.now())
+    told = {"owner": 1, "stranger": 0}
+    for who in set(told) & set(readers):
+        page = lab.browser(who).get(f"/experiments/{shown.pk}/")
+        assert len(page.context["budgets"]) == told[who], who
     left = User(pk=lab.people["owner"].pk, is_active=False)
     for nobody in (left, AnonymousUser()):
         assert Experiment.objects.visible_to(nobody).exists() == (visibility == "public")
