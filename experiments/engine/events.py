@@ -104,11 +104,16 @@ class LeaseLost(Exception):
     """Somebody else drives the run now: whatever this driver holds in memory is out of date."""
 
 
+class RunHeld(Exception):
+    """The run was paused: nothing new is begun until it goes on."""
+
+
 class Numbers(NamedTuple):
-    """first: the number of the next event. after: the digest of the one before it."""
+    """first: the number of the next event. after: the digest of the one before it. is_held: the run is paused."""
 
     first: int
     after: str
+    is_held: bool
 
 
 def reserve_numbers(run_id: UUID, count: int, fence: int | None = None, *, settled: int = 0) -> Numbers:
@@ -127,13 +132,13 @@ def reserve_numbers(run_id: UUID, count: int, fence: int | None = None, *, settl
     with connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE {runs} SET last_seq = last_seq + %s, settled_calls = settled_calls + %s"  # noqa: S608
-            f" WHERE id = %s{ours} RETURNING last_seq, {before}",
+            f" WHERE id = %s{ours} RETURNING last_seq, {before}, is_held",
             values,
         )
         row = cursor.fetchone()
     if row is None:
         raise LeaseLost(run_id)
-    return Numbers(int(row[0]) - count + 1, row[1] or "")
+    return Numbers(int(row[0]) - count + 1, row[1] or "", bool(row[2]))
 
 
 def write(

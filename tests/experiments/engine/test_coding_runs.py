@@ -1,15 +1,16 @@
 """Contests that are really played: real requests, a real sandbox, real rows."""
 
+import asyncio
 import threading
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 
 from accounts.errors import Forbidden, Invalid
 from experiments.engine import driver, executions
 from experiments.engine.driver import Driver
-from experiments.models import Cycle, Run, SandboxHost, Step
+from experiments.engine.run_execution import RunExecution
+from experiments.models import Call, Cycle, Run, SandboxHost, Step
 from experiments.runs import actions
 from experiments.runs.steering import branching, steering
 from experiments.sandbox.host import hosts
@@ -23,7 +24,6 @@ from tests.experiments.contesting import (
     assert_told_once,
     begun,
     models,
-    ordered,
     played,
     quick,
     sandbox_as_played,
@@ -31,7 +31,8 @@ from tests.experiments.contesting import (
 )
 from tests.experiments.contests import coder, judgment, play, solution
 from tests.experiments.deliberating import fresh
-from tests.fixtures import signed_in
+from tests.fixtures import signed_in, wait_until
+from tests.parts import stepped_engine
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("hurried")]
 
@@ -121,21 +122,25 @@ def test_votes_that_were_not_given_have_reasons_and_below_the_quorum_there_is_no
     assert [call.state for call in limited] == ["failed"] * 4
 
 
-@pytest.mark.system
-def test_a_contest_that_is_paused_waits_between_two_questions_and_goes_on(alice, start, drive, scripted):
-    held = []
+def test_a_contest_that_is_paused_waits_between_two_questions_and_goes_on(alice, start, drive, scripted, monkeypatch):
+    """Also where its driver has not looked since, as it would ask the next question."""
+    is_paused, notice = asyncio.Event(), RunExecution.notice
 
-    def pause_meanwhile(_body):
-        held.append(steering.pause(run, by=alice))
-        connections.close_all()
-        return ordered()
+    async def answer(body):
+        await is_paused.wait()
+        return quick()(body)
 
-    slugs = models(scripted, quick(problem=pause_meanwhile), None, None)
+    slugs = models(scripted, answer, None, None)
     with sandbox_as_played():
         run = begun(alice, start, slugs)
-        drive()
+        with monkeypatch.context() as without_looks, stepped_engine.driving(threading.Event()):
+            without_looks.setattr(RunExecution, "notice", lambda one, held: notice(one, held._replace(is_held=False)))
+            wait_until(lambda: run.calls.filter(state=Call.State.SENT).exists(), "the problem to be under way")
+            assert steering.pause(run, by=alice)
+            is_paused.set()
+            wait_until(lambda: fresh(run).state == "waiting", "the pause")
         waiting = fresh(run)
-        assert (held, waiting.state, waiting.lease_until) == ([True], "waiting", None)
+        assert waiting.lease_until is None
         assert waiting.cycles.get().title == "Queue by height", "what was under way is brought to its end"
         assert asked(scripted, "solution") == []
         assert steering.release(waiting, by=alice)
