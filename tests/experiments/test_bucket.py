@@ -68,6 +68,7 @@ def test_what_is_sent_or_made_at_one_machine_is_read_at_another_and_forgotten_by
 
     at("worker")
     assert uploads.preview(upload)["columns"]
+    assert Upload.objects.get(pk=upload.pk).found["columns"], "it is read once, and kept"
     upload.forget_file()
     assert bucket() == []
     assert not shared_files.is_kept(upload.path)
