@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 from django.core.cache import caches
+from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
@@ -76,7 +77,8 @@ def test_a_period_has_the_battles_decided_in_it_and_the_last_days_are_others_tom
     exactly = [battle for battle in dated.board.battles.all() if battle.judged and battle.judged.month == 1]
     assert sum(row.ties for row in january.rows) // 2 == sum(battle.winner == "tie" for battle in exactly)
     assert all(row.upper - row.lower > 0 for row in january.rated)
-    assert "battle_of_day" in dated.board.battles.filter(Period.read("2026-01").battles).order_by().explain()
+    if connection.vendor == "sqlite":  # PostgreSQL may rather read a table this small as a whole
+        assert "battle_of_day" in dated.board.battles.filter(Period.read("2026-01").battles).order_by().explain()
 
     page = reverse("ladder", args=[dated.slug])
     client.get(page)  # sets the cookies
