@@ -120,7 +120,7 @@ class RunAdmin(Long):
 
     @admin.action(description=gettext_lazy("Stop"))
     def stop_chosen(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
-        """Whoever's they are: an administrator ends what spends without end. Each with its line in the history."""
+        """Runs of others, too: an administrator is not their owner, and can end them. Logged in the admin's history."""
 
         def stop(run: Run) -> bool:
             if has_stopped := admission.stop(run, by=person(request)):

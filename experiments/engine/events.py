@@ -104,7 +104,7 @@ class LeaseLost(Exception):
     """Somebody else drives the run now: whatever this driver holds in memory is out of date."""
 
 
-class RunHeld(Exception):
+class RunPaused(Exception):
     """The run was paused: nothing new is begun until it goes on."""
 
 

@@ -12,7 +12,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from experiments.engine import digests
-from experiments.engine.events import Announce, RunHeld, emit, reserve_numbers, write
+from experiments.engine.events import Announce, RunPaused, emit, reserve_numbers, write
 from experiments.engine.executor import CallResult
 from experiments.engine.orders import order_text
 from experiments.engine.projections import message_data, record_step
@@ -94,11 +94,11 @@ def open_calls(
 ) -> list[OpenCall]:
     """Write ahead: the steps, their first calls, under the given ids, and what is set aside for them are committed
     before a request leaves. Nothing is written when it raises IntegrityError, since one of the steps was begun before,
-    OverBudget, since a call does not fit into an account, or RunHeld.
+    OverBudget, since a call does not fit into an account, or RunPaused.
     """
     run_id = lease.run_id
     with transaction.atomic():
-        _hold(lease)
+        _lock_to_begin(lease)
         steps = Step.objects.bulk_create(_new_step(run_id, ask) for ask, _call_id, _order in begun)
         calls = _begin_calls([(step, *one, 1) for step, one in zip(steps, begun, strict=True)])
         periods = [_set_aside(call_id, order, accounts) for _ask, call_id, order in begun]
@@ -118,7 +118,7 @@ def open_call(
     is_first: bool = False,
 ) -> OpenCall:
     """The same for one call, which may be a further attempt. is_first: the step was not begun as far as the driver
-    knows. Raises OverBudget when the call does not fit into an account, and RunHeld.
+    knows. Raises OverBudget when the call does not fit into an account, and RunPaused.
     """
     if is_first:
         try:
@@ -126,7 +126,7 @@ def open_call(
         except IntegrityError:
             pass  # an earlier try of this very transaction was committed, and its confirmation lost
     with transaction.atomic():
-        _hold(lease)  # nobody else can begin it now
+        _lock_to_begin(lease)
         step = Step.objects.filter(run_id=lease.run_id, key=ask.key).first()
         if step is None:
             step = _new_step(lease.run_id, ask)
@@ -142,10 +142,10 @@ def open_call(
     )
 
 
-def _hold(lease: Lease) -> None:
-    """Lock the run's row, so that it is paused before a call is written or after it. Raises LeaseLost, RunHeld."""
+def _lock_to_begin(lease: Lease) -> None:
+    """Lock the run's row: nobody else begins a call of it or pauses it meanwhile. Raises LeaseLost, RunPaused."""
     if reserve_numbers(lease.run_id, 0, lease.fence).is_held:
-        raise RunHeld(lease.run_id)
+        raise RunPaused(lease.run_id)
 
 
 def _new_step(run_id: UUID, ask: Ask) -> Step:

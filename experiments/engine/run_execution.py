@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce
 
 from accounts import logs
 from experiments.engine import batches, executions, keys, pauses, recording, reservations
-from experiments.engine.events import Announce, RunHeld
+from experiments.engine.events import Announce, RunPaused
 from experiments.engine.executor import CallResult
 from experiments.engine.leases import MANUAL_STOP, Held, finish
 from experiments.engine.pauses import recorded_outcomes, started_keys
@@ -344,7 +344,7 @@ class RunExecution:
             orders.append((ask, call_id, order))
         try:
             return recording.open_calls(self.lease, orders, accounts) if orders else []
-        except (IntegrityError, OverBudget, RunHeld):
+        except (IntegrityError, OverBudget, RunPaused):
             return []
 
     def _ask(self, ask: Ask, call_id: UUID, among: int) -> None:
@@ -366,7 +366,7 @@ class RunExecution:
         with reservations.campaign_locked(self.run.experiment_id) if is_shared else nullcontext():
             try:
                 call = self._written(ask, call_id, among, accounts)
-            except RunHeld:  # since the last look
+            except RunPaused:  # since the last look
                 self._postponed.append(partial(self._ask, ask, call_id, among))
                 return
         if call:

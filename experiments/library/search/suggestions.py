@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from experiments.library.search.finding import find
 from experiments.library.search.query import Asked
-from experiments.library.search.words import folded_words, words
+from experiments.library.search.words import words
 from experiments.models import Dataset, Experiment, Tag
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 MOST = 2_000  # of each: titles, names and tags, the newest
 SHORTEST = 4  # letters of a word that may be misspelled
-LONGEST = 200  # words of a title or name
 ALIKE = 0.75
 
 
@@ -39,17 +38,9 @@ def _known(person: "User | AnonymousUser") -> set[str]:
     titles = Experiment.objects.visible_to(person).order_by("-pk").values_list("title", flat=True)[:MOST]
     names = Dataset.objects.visible_to(person).order_by("-pk").values_list("name", flat=True)[:MOST]
     tags = Tag.objects.visible_to(person).order_by("-pk").values_list("name", flat=True)[:MOST]
-    return {word for text in (*titles, *names, *tags) for word in folded_words(text, LONGEST)}
+    return {word.folded for text in (*titles, *names, *tags) for word in words(text)}
 
 
 def _nearest(word: str, known: set[str]) -> str:
-    """The comparison is dear: words with too few of the letters are left out before."""
-    letters, size = set(word), len(word)
-    like = [
-        one
-        for one in known
-        if len(one) >= SHORTEST
-        and abs(len(one) - size) <= 2
-        and 2 * (size - len(letters.difference(one))) >= ALIKE * (size + len(one))
-    ]
-    return next(iter(get_close_matches(word, sorted(like), n=1, cutoff=ALIKE)), "")
+    of_like_length = sorted(one for one in known if len(one) >= SHORTEST and abs(len(one) - len(word)) <= 2)
+    return next(iter(get_close_matches(word, of_like_length, n=1, cutoff=ALIKE)), "")
