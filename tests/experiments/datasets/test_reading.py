@@ -52,6 +52,22 @@ def test_what_cannot_be_read_is_refused_in_the_owners_language_and_stores_nothin
     assert not dataset.uploads.get().folder.exists()
 
 
+def test_a_dataset_shows_how_far_its_file_is_read(send, work, monkeypatch):
+    read, dataset, seen = process.read, send(), []
+
+    def in_steps(*file, heard, **orders):
+        for share in (0.0, 0.5):
+            heard(share)
+            seen.append(again(dataset).progress)
+        return read(*file, heard=heard, **orders)
+
+    monkeypatch.setattr(process, "read", in_steps)
+    work()
+
+    assert seen == [0, writing.READ_SHARE / 2]
+    assert again(dataset).progress == 1
+
+
 def test_what_killed_three_workers_or_its_command_is_given_up_and_holds_nothing(send, alice):
     old = timezone.now() - timedelta(hours=1)
     by_command = Dataset.objects.create(owner=alice, name="x", slug="x", state="reading", beat=old)
