@@ -37,7 +37,7 @@ DATABASE_FOLDERS = re.compile(  # whose tests use it; those that commit say so
     "|reports|reviews|scans|search|sharing|studies)/"
 )
 TIMED = "browser/test_first_steps.py"  # it asserts how long people wait: begun last, when least runs beside it
-SHARED_PLATFORMS = ("browser/test_accessible.py", TIMED, "browser/", "client/")
+SHARED_PLATFORMS = ("browser/test_accessible.py", TIMED, "browser/test_[a-d]", "browser/", "client/")  # patterns
 LONGEST = (  # begun first, so that in the end nothing is waited for
     "browser/test_accessible.py",
     "browser/",
@@ -104,7 +104,7 @@ class ByPlatform(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.split("::", maxsplit=1)[0].removeprefix("tests/")
-        return next((shared for shared in SHARED_PLATFORMS if module.startswith(shared)), module)
+        return next((shared for shared in SHARED_PLATFORMS if re.match(shared, module)), module)
 
 
 @pytest.hookimpl(optionalhook=True)
