@@ -153,16 +153,18 @@ class RunAdmin(Long):
 
     def _each(self, request: HttpRequest, runs: QuerySet[Run], change: Callable[[Run], bool]) -> None:
         """One run after the other: what is refused for one is said, and does not hold back the others."""
-        done = 0
+        changed: list[bool] = []
         for run in runs.select_related("experiment__owner"):
             try:
-                done += change(run)
+                changed.append(change(run))
             except Refusal as error:
                 messages.error(request, f"{run.pk}: {error}")
-        if done:
-            messages.success(
-                request, ngettext("%(n)s run was changed.", "%(n)s runs were changed.", done) % {"n": done}
-            )
+        if done := sum(changed):
+            words = ngettext("%(n)s run was changed.", "%(n)s runs were changed.", done)
+            messages.success(request, words % {"n": done})
+        if unneeded := len(changed) - done:
+            words = ngettext("%(n)s run needed no change.", "%(n)s runs needed no change.", unneeded)
+            messages.info(request, words % {"n": unneeded})
 
 
 table(ClientTalk, "id system owner run_id created", filters="system", search="=id =run__id owner__username")

@@ -136,7 +136,8 @@ def test_actions_on_many_runs_are_those_of_the_verbs(browser, alice):
     assert {"voided", "restored", "published"} <= actions
 
     Run.objects.filter(pk=first.run.pk).update(state=Run.State.RUNNING, ended=None)
-    act(browser, "stop_chosen", first.run, second.run)
+    told = act(browser, "stop_chosen", first.run, second.run).context["messages"]
+    assert [one.level_tag for one in told] == ["success", "info"], "one is over, which is said as well"
     assert Run.objects.get(state=Run.State.STOPPING) == first.run
     assert LogEntry.objects.get().object_id == str(first.run.pk)
 
