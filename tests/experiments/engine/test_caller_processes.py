@@ -118,18 +118,6 @@ def test_a_stop_closes_the_stream_within_a_second(arena, start, provider, alice)
     assert call.text == run.messages.get().raw_text != ""
 
 
-def test_without_redis_calls_are_made_and_answered(runs, provider, redis_server):
-    with caller(), engine():
-        wait_until(lambda: streaming(provider), "all streams")
-        redis_server.stop()
-        try:
-            wait_until(are_over, "the end")
-        finally:
-            redis_server.start()
-
-    assert_whole(provider)
-
-
 def test_a_caller_asked_to_end_hears_its_calls_out_though_the_worker_that_wants_them_is_killed(runs, provider):
     with caller() as first:
         with engine():

@@ -167,6 +167,7 @@ def test_a_machine_without_a_sandbox_leaves_the_work_to_one_that_can_and_else_fa
     work()
     execution = Execution.objects.get()
     assert (execution.state, execution.error_kind) == ("failed", "sandbox_unavailable")
+    assert hosts.is_doubted.is_set()
     hosts.look()
     assert execution.error == hosts.refusal() != ""
 

@@ -7,7 +7,6 @@ import pytest
 
 from accounts.errors import AlreadyAnswered, Forbidden, Invalid
 from experiments.engine import recording, run_execution
-from experiments.engine.driver import Driver
 from experiments.engine.reservations import OverLimit
 from experiments.engine.verification import verify
 from experiments.models import Call, Run
@@ -65,22 +64,6 @@ def test_those_who_are_asked_at_once_are_written_ahead_in_one_transaction(counci
     assert dict(verify(Run.objects.filter(pk=run.pk))) == {}
 
 
-def test_the_answers_and_then_the_reviews_are_under_way_together(council, start, settings):
-    settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
-    slow = tuple(f"sim/{name}:first=2:tps=60:words=30" for name in ("cooperative", "competitive", "neutral"))
-    run = start(council(*slow))
-    most = {"reply": 0, "review": 0}
-
-    def look():
-        for purpose, before in most.items():
-            sent = run.calls.filter(state=Call.State.SENT, step__purpose=purpose).count()
-            most[purpose] = max(before, sent)
-
-    Driver(threading.Event(), heartbeat=look).drive(0.5)
-
-    assert most == {"reply": 3, "review": 3}
-
-
 def test_a_title_is_never_in_the_way(council, start, alice, scripted):
     may_find = asyncio.Event()
 
@@ -117,19 +100,6 @@ def test_without_chair_and_ranking_the_run_fails_and_can_be_resumed(convene, ali
 
 def questions(run):
     return [m.text for m in run.messages.filter(seat="person").order_by("seq")]
-
-
-def test_two_tabs_that_ask_are_both_heard_in_order(council, start, drive, alice):
-    run = start(council(*FAST))
-    steering.ask_further(fresh(run), by=alice, text="And at sunset?")
-    steering.ask_further(run, by=alice, text="And on Mars?")
-    drive()
-
-    assert questions(run) == ["Why is the sky blue?", "And at sunset?", "And on Mars?"]
-    assert (fresh(run).state, offer(run).key) == ("completed", "turn/3/next")
-    assert run.messages.filter(step__purpose="conclusion").count() == 3
-    assert set(run.steps.filter(kind="offer").values_list("seat", flat=True)) == {"person"}
-    assert_same_page(run)
 
 
 def test_a_question_asked_while_it_is_driven_is_answered_by_the_same_driver(council, start, alice, scripted):

@@ -26,7 +26,6 @@ from experiments.engine.recording import Lease
 from experiments.lab.observing import counting
 from experiments.models import Call, Provider, Run, Step
 from experiments.runs import actions
-from experiments.runs.steering import steering
 from experiments.tasks import job_queue
 from tests.cases import each_case
 from tests.experiments.engine.crashes import assert_books_balance, expire_leases
@@ -183,20 +182,6 @@ def test_a_call_of_a_run_that_somebody_else_drives_now_is_broken_off(arena, star
         wait_until(lambda: [row["outcome"] for row in provider.ledger()] == ["client_closed"], "the close", 10)
 
     assert (fresh(run).state, fresh(run).fence) == (Run.State.RUNNING, 2)
-
-
-@pytest.mark.system
-def test_a_pause_that_opens_while_the_worker_ends_is_there_for_the_next_one(arena, start, drive, until, provider):
-    run = start(arena(a=BRIEF, b=BRIEF, mode="manual"))
-    drive()
-    steering.say(run, by=run.experiment.owner, key=fresh(run).open_pauses[-1].key, action="default")
-    until(is_streaming(provider, 3), "the first words")
-    expire_leases()
-    drive()
-
-    assert fresh(run).state == Run.State.WAITING
-    assert len(fresh(run).open_pauses) == 1
-    assert run.messages.count() == 1
 
 
 @pytest.fixture

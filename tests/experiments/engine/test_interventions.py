@@ -60,8 +60,12 @@ def test_a_friend_is_asked_in_private(played):
     assert {message.seat for message in run.messages.all()} == {"A", "B"}
 
 
-def test_an_altered_message_is_what_the_other_side_reads_and_the_original_is_kept(played):
-    run = played(interventions=[plan("alter", "I want none of it.")])
+def test_an_altered_message_is_what_the_other_side_reads_and_the_judge_if_set_and_the_original_is_kept(played):
+    for sees in ("filtered", "original", "both"):
+        run = played(judge_sees=sees, interventions=[plan("alter", "I want none of it.")])
+        message = run.messages.get(turn=1, seat="A")
+        prompt = asked(run, "turn/1/judge").split("This turn, number")[1]
+        assert (message.text in prompt, message.raw_text in prompt) == (sees != "original", sees != "filtered"), sees
 
     altered = run.messages.get(turn=1, seat="A")
     assert (altered.text, altered.operator["kind"], altered.operator["by"]) == (
@@ -88,16 +92,6 @@ def test_an_intervention_that_is_not_possible_says_so_and_the_run_goes_on(played
 
     [told] = [event.data for event in run.events.filter(type="intervention")]
     assert (run.state, why in told["missed"]) == ("completed", True)
-
-
-@each_case("sees", ["filtered", "original", "both"])
-def test_the_judge_sees_what_the_setting_says(played, sees):
-    run = played(judge_sees=sees, max_turns=1, interventions=[plan("alter", "I want none of it.")])
-    message = run.messages.get(turn=1, seat="A")
-
-    prompt = asked(run, "turn/1/judge").split("This turn, number")[1]
-    assert (message.text in prompt) == (sees != "original")
-    assert (message.raw_text in prompt) == (sees != "filtered")
 
 
 THINKS = "sim/cooperative:first=0:think=native"
@@ -164,13 +158,14 @@ def test_a_run_stored_before_these_settings_goes_on_as_before(arena, start, driv
 
 
 @pytest.mark.databases
-def test_judging_again_shows_what_the_first_judge_saw_unless_told_otherwise_and_keeps_the_first_scores(
+def test_judging_again_and_a_branch_show_what_the_first_judge_saw_unless_told_otherwise_and_keep_the_first_scores(
     arena_run, provider, alice, drive
 ):
     run = arena_run()
     first = list(run.judgments.values())
     same = judging.judge_again(run, by=alice, rubric="Only count the bids.")
     other = judging.judge_again(run, by=alice, judge_sees="filtered", judge_sees_reasoning=False)
+    child = branching.branch(run.messages.get(turn=2, seat="A"), by=alice, text="I keep all of it.")
     drive()
 
     same = fresh(same)
@@ -183,14 +178,6 @@ def test_judging_again_shows_what_the_first_judge_saw_unless_told_otherwise_and_
     thought = run.messages.get(turn=1, seat="A").reasoning
     assert thought in prompt(provider, same, 2)
     assert thought not in prompt(provider, other, 2)
-    assert saw(same) == saw(run)
-    assert saw(other) == [{"messages": "filtered", "reasoning": "off"}] * 2
-
-
-def test_what_the_judge_saw_goes_with_the_scores_into_a_branch(arena_run, alice, drive):
-    run = arena_run()
-    child = branching.branch(run.messages.get(turn=2, seat="A"), by=alice, text="I keep all of it.")
-    drive()
-
-    assert saw(child) == saw(run)
+    assert saw(same) == saw(child) == saw(run)
     assert saw(child, 2)[0] == {"messages": "original", "reasoning": "none"}, "nobody thought the new words"
+    assert saw(other) == [{"messages": "filtered", "reasoning": "off"}] * 2
