@@ -2,7 +2,6 @@
 
 import json
 import threading
-from collections import Counter
 
 import pytest
 
@@ -42,7 +41,6 @@ from tests.experiments.campaigns.conftest import (
     runs_of,
     serve,
     state_of,
-    stopping_at_first_end,
 )
 from tests.fixtures import add_model
 
@@ -258,33 +256,6 @@ def test_who_is_left_out_meanwhile_fights_no_more_and_keeps_nobody_from_resuming
     assert campaigns.resume(experiment, by=alice)
     play(experiment)
     assert of(experiment).count() == len(asked(experiment)) / 2 == 12
-
-
-def test_a_resumed_pass_asks_what_is_open_once(field, battles, campaign, play, alice, drive):
-    """Stopped in the middle of an outage: what was not reached comes first, then what was open, and nothing twice."""
-    experiment = campaign(battles(field(contestants=3, samples=4), judge=DEAD))
-    with stopping_at_first_end(experiment):
-        drive(0.3)
-    tried = Counter(asked(experiment))
-    assert state_of(experiment) == Campaign.State.STOPPED
-    assert not runs_of(experiment).live().exists()
-    assert 0 < of(experiment).count() < 12
-
-    assert campaigns.resume(experiment, by=alice)
-    revived = {key for run in runs_of(experiment).live() for key in expected(run)}
-    play(experiment)
-
-    assert state_of(experiment) == Campaign.State.OPEN
-    assert of(experiment).count() == 12
-    again = Counter(asked(experiment)) - tried
-    assert {key for key, times in again.items() if times > 1} <= revived
-    assert set(tried) <= set(again) | revived
-
-
-def expected(run):
-    """What a run asks for."""
-    places = ("{sample}-{left}-{right}".format(**task) for task in run.overrides["tasks"])
-    return [f"battle/judge/{place}/{order}" for place in places for order in ("original", "swapped")]
 
 
 def test_a_run_that_fails_again_and_again_does_not_stop_the_others(field, battles, campaign, play, alice, monkeypatch):

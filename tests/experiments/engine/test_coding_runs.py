@@ -105,23 +105,6 @@ def test_a_problem_of_an_earlier_contest_is_not_taken_again(alice, start, drive,
     assert "Queue by height" in asked(scripted, "problem")[-1]["messages"][0]["content"]
 
 
-def test_votes_that_were_not_given_have_reasons_and_below_the_quorum_there_is_no_score(alice, start, drive, scripted):
-    kinds = [quick(judgment=judgment(9)), quick(judgment=429), quick(judgment=judgment(11))]
-    with sandbox_as_played():
-        run = begun(alice, start, models(scripted, *kinds), quorum=2)
-        drive()
-
-    cycle = run.cycles.get()
-    assert (fresh(run).state, cycle.state) == ("completed", "rated")
-    assert cycle.found["votes"] == {"coder-1": {}, "coder-2": {"coder-1": 9}, "coder-3": {"coder-1": 9}}
-    assert (cycle.found["means"], cycle.found["overall"]) == ({}, None)
-    reasons = {(j.judge_seat, j.subject): j.unscored_reason for j in run.judgments.filter(scores__isnull=True)}
-    assert {judge for judge, _subject in reasons} == {"coder-2", "coder-3"}
-    assert "outside 0 to 10" in reasons["coder-3", "coder-1"]
-    limited = run.calls.filter(step__key="cycle/1/judge/coder-2/of/coder-1")
-    assert [call.state for call in limited] == ["failed"] * 4
-
-
 def test_a_contest_that_is_paused_waits_between_two_questions_and_goes_on(alice, start, drive, scripted, monkeypatch):
     """Also where its driver has not looked since, as it would ask the next question."""
     is_paused, notice = asyncio.Event(), RunExecution.notice

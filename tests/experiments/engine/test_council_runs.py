@@ -13,7 +13,7 @@ from experiments.models import Call, Run
 from experiments.runs import actions
 from experiments.runs.steering import steering
 from experiments.workflows.council.pages import rankings
-from tests.experiments.deliberating import FAST, PLAIN, assert_same_page, calls, counted, fresh, member, offer, told
+from tests.experiments.deliberating import FAST, assert_same_page, calls, counted, fresh, member, offer
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
@@ -80,21 +80,6 @@ def test_a_title_is_never_in_the_way(council, start, alice, scripted):
         may_find.set()
         wait_until(lambda: fresh(run).state == "completed", "the end")
     assert fresh(run).experiment.title == "The sky"
-    assert_same_page(run)
-
-
-def test_without_chair_and_ranking_the_run_fails_and_can_be_resumed(convene, alice, drive, scripted):
-    models = [scripted.model(f"s/{n}", member(f"It is {n}.", lambda _answers: "All fine."), **PLAIN) for n in "ab"]
-    run = convene(*models, chair=ONCE)
-    assert (run.state, run.stop_reason) == ("failed", "no_conclusion")
-    assert (counted(run)["skipped"], counted(run)["best"]) == ("no_ballots", [])
-
-    actions.resume(run, by=alice)
-    drive()
-    run = fresh(run)
-    assert (run.state, run.messages.filter(step__purpose="conclusion").count()) == ("completed", 1)
-    assert "no reviewer gave a ranking" in told(run, "turn/1/conclusion")
-    assert run.calls.filter(step__purpose__in=["reply", "review", "repair"]).count() == 6
     assert_same_page(run)
 
 

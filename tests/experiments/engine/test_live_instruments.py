@@ -268,7 +268,7 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
     assert {one.n for one in statistics.repeats(run.experiment, reader=alice).measured} == {len(keys)}
 
 
-@each_case("workflow", UNITS)
+@each_case("workflow", ["council"])
 def test_a_judge_that_never_answers_holds_no_run_and_its_values_are_absent_with_the_reason(beside, workflow):
     run = beside(workflow, _never, unit="message", seconds=20, attempts=2)
 
