@@ -94,8 +94,3 @@ def play(run: Run) -> Run:
     with sandbox_at_work():
         Driver(threading.Event()).drive(0.1)
     return fresh(run)
-
-
-def played(owner: Any, models: list[str], *, seed: int = 1, **config: Any) -> Run:
-    """A contest that was played to its end."""
-    return play(actions.start(contest(owner, models, **config), by=owner, seed=seed)[0])

@@ -11,7 +11,6 @@ from tests.making import maker
 
 FAST = ("sim/cooperative:first=0:words=30", "sim/competitive:first=0:words=30", "sim/neutral:first=0:words=30")
 SHOWN = re.compile(r"\[\[response-([A-Z]{1,2}) \w+\]\]\n(.*?)\n\[\[/response-", re.DOTALL)
-PLAIN = {"capabilities": {"schema": "none"}}  # takes no schema, so that reviews are prose
 
 
 def fresh(run) -> Run:

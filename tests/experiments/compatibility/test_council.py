@@ -167,13 +167,16 @@ def test_a_token_needs_the_scope_of_what_it_asks_for(alice, method, path, scope)
     assert (answer.status_code, f"scope “{scope}”" in answer.json()["detail"]) == (403, True)
 
 
-def test_what_somebody_has_begun_is_found_by_nobody_else(api, charlies, models):
+def test_what_somebody_has_begun_is_found_by_nobody_else_and_an_id_that_is_none_not_at_all(api, charlies, models):
     talk = api.post("starchamber/start", {"model": {"modelId": models[0]}, "firstMessage": "Hello"}).json()
 
     assert charlies.get("starchamber/status", experimentId=talk["experimentId"]).status_code == 404
     said = {"experimentId": talk["experimentId"], "message": "Hello"}
     assert charlies.post("starchamber/turn", said).status_code == 404
     assert charlies.post("starchamber/stop", said).json() == {"success": True}
+    for nothing in ("", "sc_nothing", "exp_01a2017a8bc072c09175cb3ee99acb82"):
+        assert api.post("starchamber/stop", {"experimentId": nothing}).json() == {"success": True}
+        assert api.get("starchamber/status", experimentId=nothing).status_code == 404, nothing
     api.post("conversations", {})
     assert charlies.get("conversations").json() == []
     assert ClientTalk.objects.get(system="starchamber").run.state == "queued"

@@ -18,7 +18,6 @@ from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
 DOWN = "sim/neutral:first=0:fail=401"
-ONCE = "sim/neutral:first=0:words=30:fail=401:times=1"  # each request fails the first time that it is made
 
 
 def messages(run):

@@ -13,7 +13,7 @@ from experiments.runs.steering import branching, steering
 from experiments.runs.timeline import from_rows, replayed
 from tests.experiments.api.conftest import Api
 from tests.experiments.debated import points
-from tests.experiments.debating import GOOD, LATER, asked, assert_same_page, message, told
+from tests.experiments.debating import GOOD, asked, assert_same_page, message, told
 
 
 def texts(run, *, kind=None):
@@ -105,9 +105,6 @@ def test_no_role_is_asked_for_more_than_its_limit_and_the_cap_whoever_sets_it_up
     assert [asked_for[key] for key in ("refine", "round/1/A", "round/1/B", "summary")] == [200, 300, 100, 300]
     assert [asked_for[f"round/1/{key}"] for key in ("C", "C/pool-1")] == [300, 300]
     assert asked_for["round/1/B/repair"] <= 300
-
-
-BUSY = "sim/cooperative:first=0" + LATER
 
 
 def shown(entries):

@@ -74,7 +74,8 @@ def test_nothing_is_judged_twice_by_the_same_judge_and_version_unless_asked(alic
 @each_case(("reasoning", "names"), [(True, False), (False, True)])
 def test_the_judge_is_sent_what_the_instrument_says_and_nothing_else(alice, scripted, scan, finish, reasoning, names):
     sees = {"reasoning": reasoning, "names": names, "earlier": 1, "instructions": False}
-    version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "sees": sees})
+    dimensions = [*DEFINITION["dimensions"], {"kind": "quotation", "name": "words", "title": "Words"}]
+    version = services.save(owner=alice, title="Lies", definition={"dimensions": dimensions, "sees": sees})
     record = talk(alice)
     record.reply("A", 3, "I am the A model.")
     judge = scripted.model(f"scripted/{reasoning}-{names}", reply())
@@ -85,6 +86,7 @@ def test_the_judge_is_sent_what_the_instrument_says_and_nothing_else(alice, scri
     assert any(THOUGHT in one for one in sent) is reasoning
     assert any("A model" in one for one in sent) is names
     assert not any("seven solar panels" in one for one in sent)
+    assert all('words\\": {\\"quotations' in one and "The passages, or an empty list" in one for one in sent)
     assert sorted(numbers(body) for body in scripted.asked(judge)) == [[1], [1, 2], [2, 3], [3, 4], [4, 5]]
 
 
