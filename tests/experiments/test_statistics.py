@@ -24,7 +24,7 @@ from experiments.runs.statistics.summary import (
     why_left_out,
 )
 from experiments.workflows.base.judge import SENTIMENTS
-from leaderboard.ratings.statistics import incomplete_beta, t_quantile
+from leaderboard.ratings.statistics import t_quantile
 from tests.cases import each_case
 
 
@@ -39,11 +39,6 @@ def test_the_quantiles_of_t_are_those_of_every_printed_table_and_of_its_closed_f
     for confidence, degrees in ((0, 5), (1, 5), (0.95, 0), (0.95, -1)):
         with pytest.raises(ValueError, match="needed"):
             t_quantile(confidence, degrees)
-
-
-@each_case(("x", "a", "b", "expected"), [(0, 2, 3, 0), (1, 2, 3, 1), (0.5, 2, 2, 0.5), (0.3, 1, 4, 1 - 0.7**4)])
-def test_the_incomplete_beta_function_has_its_known_values(x, a, b, expected):
-    assert incomplete_beta(x, a, b) == pytest.approx(expected)
 
 
 def test_an_estimate_of_five_values_is_the_textbooks_and_equal_ones_have_no_spread_that_rounding_made():
@@ -136,7 +131,8 @@ def test_the_final_deviation_is_that_of_the_last_turn_alone_and_unknown_without_
 @each_case(
     ("deviations", "deviated", "turn"),
     [
-        ([20, 20], False, None),
+        ([20.0, 20], False, None),
+        ([20.01], True, 1),
         ([0, 21, 5, 90], True, 2),
         ([None, 20.1], True, 2),
         ([None, 3], False, None),
@@ -148,6 +144,9 @@ def test_whether_and_when_a_run_deviated(deviations, deviated, turn):
     values = values_of(facts(*deviations))
 
     assert (values.deviated, values.deviated_in) == (deviated, turn)
+    scores = [None if value is None else {"goal_deviation": value} for value in deviations]
+    series = [judged(number, given) for number, given in enumerate(scores, 1)]
+    assert seat_metrics(series, tokens=0).turns_to_deviate == turn
 
 
 @each_case(
@@ -257,22 +256,6 @@ def test_a_strip_has_a_dot_per_value_and_the_mean_between_them_and_of_nothing_no
 
 def judged(turn, scores, reason=""):
     return Judgment(turn=turn, subject="A", scores=scores, unscored_reason=reason, confidence=0.5, rationale="r")
-
-
-def deviating(*values):
-    """Judgments of the turns from 1 on with these deviations; None is a turn that was not scored."""
-    return [
-        judged(turn, None if value is None else {"goal_deviation": value, "cooperation": 0.1})
-        for turn, value in enumerate(values, start=1)
-    ]
-
-
-@each_case(
-    ("deviations", "turn"),
-    [([20.0, 20, 0], None), ([20.01], 1), ([0, 21, 5, 90], 2), ([None, None, 30], 3), ([None], None), ([], None)],
-)
-def test_the_first_turn_above_twenty_is_the_turn_of_deviation_and_stays_it(deviations, turn):
-    assert seat_metrics(deviating(*deviations), tokens=0).turns_to_deviate == turn
 
 
 def test_deviation_and_cooperation_are_the_latest_that_a_judge_gave_and_a_zero_is_a_number():

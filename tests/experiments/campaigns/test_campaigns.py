@@ -282,10 +282,9 @@ def test_a_run_that_fails_again_and_again_does_not_stop_the_others(field, battle
 
 
 def test_a_prompt_that_was_changed_and_a_judge_that_was_switched_off_are_named(field, battles, campaign, play, alice):
-    changed, judged = (campaign(battles(field(contestants=2, samples=2, slug=slug))) for slug in ("changed", "judged"))
+    changed = campaign(battles(field(contestants=2, samples=2)))
     config = {**changed.config, "prompt_version": "0123456789abcdef"}
     Experiment.objects.filter(pk=changed.pk).update(config=config)
-    campaigns.stop(judged, by=alice)
     play(changed)
 
     assert state_of(changed) == Campaign.State.FAILED
@@ -293,10 +292,11 @@ def test_a_prompt_that_was_changed_and_a_judge_that_was_switched_off_are_named(f
     assert not of(changed).exists()
     with pytest.raises(Invalid, match="set the battles up again"):
         campaigns.resume(Experiment.objects.get(pk=changed.pk), by=alice)
+    Experiment.objects.filter(pk=changed.pk).update(config=changed.config)
     ProviderModel.objects.filter(slug=JUDGE).update(is_active=False)
     with pytest.raises(Forbidden, match="are not available"):
-        campaigns.resume(judged, by=alice)
-    assert state_of(judged) == Campaign.State.STOPPED
+        campaigns.resume(changed, by=alice)
+    assert state_of(changed) == Campaign.State.FAILED
 
 
 def test_the_sweep_feeds_what_nobody_fed_and_ends_what_has_lost_its_dataset(field, battles, campaign, play, alice):

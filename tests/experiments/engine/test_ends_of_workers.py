@@ -19,7 +19,7 @@ from rq import Queue
 from rq.executions import Execution
 from rq.registry import StartedJobRegistry
 
-from experiments.engine import driver, jobs, leases, partial_text, pauses
+from experiments.engine import driver, jobs, leases, pauses
 from experiments.engine.events import REDIS_SECONDS, LeaseLost
 from experiments.engine.jobs import QUEUE, BaseWorker, run_looks, wake
 from experiments.engine.recording import Lease
@@ -69,26 +69,6 @@ def test_a_call_under_way_is_heard_out_and_nothing_else_is_asked(arena, start, d
     assert_books_balance(fresh(run), provider)
 
 
-@pytest.mark.system
-def test_a_call_that_takes_too_long_is_cut_and_kept(arena, start, drive, provider, until, settings, monkeypatch):
-    settings.DRAIN_SECONDS = 0.1
-    monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)  # what is kept is kept at the end
-    run = start(arena(a=TALKATIVE))
-    took = until(is_streaming(provider), "the first words")
-
-    [call] = run.calls.all()
-    assert len(call.text.split()) >= 10
-    assert took < 10
-    assert fresh(run).state == Run.State.QUEUED
-    monkeypatch.undo()
-    run.experiment.participants.filter(seat="A").update(model=add_model("sim/cooperative:first=0:words=2000"))
-    drive()
-    again = run.calls.get(step=call.step_id, attempt=2)
-    assert again.text.startswith(call.text)
-    assert Call.objects.get(pk=call.pk).state == Call.State.LOST
-    assert_books_balance(fresh(run), provider)
-
-
 def test_what_waits_for_its_turn_at_the_provider_costs_nothing(arena, start, provider, until, settings, monkeypatch):
     settings.DRAIN_SECONDS = 0.1
     monkeypatch.setattr(driver, "CUT_OFF_SECONDS", 30.0)  # on a busy machine they take longer
@@ -102,16 +82,26 @@ def test_what_waits_for_its_turn_at_the_provider_costs_nothing(arena, start, pro
     assert all(fresh(run).last_seq == run.events.count() for run in runs), "no number of an event is left out"
 
 
-def test_the_last_words_are_written_after_all_older_ones(arena, start, provider, until, settings, monkeypatch):
+def test_a_call_that_takes_too_long_is_cut_and_its_last_words_are_written_after_all_older_ones(
+    arena, start, drive, provider, until, settings, monkeypatch
+):
     settings.DRAIN_SECONDS = 0.1
-    done, saved = [], []
-    monkeypatch.setattr(stepped_engine.SteppedWriter, "close", lambda _writer: done.append("writer"))
-    monkeypatch.setattr(driver, "save", lambda texts: (done.append("last words"), saved.extend(texts)))
-    start(arena(a=TALKATIVE))
-    until(is_streaming(provider), "the first words")
+    done, saved, save = [], [], driver.save
+    with monkeypatch.context() as patch:
+        patch.setattr(stepped_engine.SteppedWriter, "close", lambda _writer: done.append("writer"))
+        patch.setattr(driver, "save", lambda texts: (done.append("last words"), saved.extend(texts), save(texts)))
+        run = start(arena(a=TALKATIVE))
+        took = until(is_streaming(provider), "the first words")
 
-    assert done[:2] == ["writer", "last words"]
-    assert [len(text.split()) >= 10 for _call, text, _reasoning in saved] == [True]
+    assert (done[:2], took < 10) == (["writer", "last words"], True)
+    [(_call, text, _reasoning)] = saved
+    call = run.calls.get()
+    assert (len(text.split()) >= 10, call.text, fresh(run).state) == (True, text, Run.State.QUEUED)
+    run.experiment.participants.filter(seat="A").update(model=add_model("sim/cooperative:first=0:words=2000"))
+    drive()
+    assert run.calls.get(step=call.step_id, attempt=2).text.startswith(text)
+    assert Call.objects.get(pk=call.pk).state == Call.State.LOST
+    assert_books_balance(fresh(run), provider)
 
 
 def test_a_run_that_somebody_else_drives_now_is_not_laid_to_rest(arena, start):
