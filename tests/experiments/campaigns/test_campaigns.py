@@ -332,8 +332,3 @@ def test_of_an_archived_project_what_is_under_way_ends_and_nothing_more_begins(f
     assert "archived" in progress(experiment).note
     with pytest.raises(Forbidden):
         campaigns.resume(Experiment.objects.get(pk=experiment.pk), by=alice)
-
-    Project.objects.update(archived=False)
-    assert campaigns.resume(Experiment.objects.get(pk=experiment.pk), by=alice)
-    play(experiment)
-    assert (state_of(experiment), of(experiment).count()) == (Campaign.State.COMPLETED, 12)

@@ -301,9 +301,12 @@ def test_without_a_spool_nothing_counts_as_unsent(run, hand, monkeypatch):
     assert Caller.objects.get().died
 
 
-def test_a_call_is_begun_at_the_next_look_where_the_database_went_away_once_it_was_claimed(run, monkeypatch):
-    process, begun = CallerProcess(threading.Event(), threading.Event()), []
+def test_a_call_is_begun_at_the_next_look_where_the_database_went_away_once_it_was_claimed_and_stopped_when_asked(
+    run, monkeypatch
+):
+    process, begun, stopped = CallerProcess(threading.Event(), threading.Event()), [], []
     monkeypatch.setattr(process._executor, "submit", lambda call: begun.append(call.call_id))
+    monkeypatch.setattr(process._executor, "stop", stopped.append)
     process._beat()
     with driving():
         handed(run)
@@ -314,8 +317,11 @@ def test_a_call_is_begun_at_the_next_look_where_the_database_went_away_once_it_w
                 process._look_after_mine()
         for _look in range(2):
             process._look_after_mine()
+        assert stopped == []
+        HandedCall.objects.update(stop_requested=True)
+        process._look_after_mine()
 
-    assert begun == [run.calls.get().pk]
+    assert begun == stopped == [run.calls.get().pk]
 
 
 def test_rows_of_callers_that_ended_a_day_ago_go_unless_a_call_is_still_theirs(run, hand):

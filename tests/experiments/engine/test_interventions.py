@@ -99,8 +99,7 @@ THINKS = "sim/cooperative:first=0:think=native"
 
 def prompt(provider, run, turn):
     """The bytes that reached the provider."""
-    key = f"turn/{turn}/answer/judge" if run.experiment.workflow == "starchamber" else f"turn/{turn}/judge"
-    return sent(provider, run, key)[0]["content"]
+    return sent(provider, run, f"turn/{turn}/judge")[0]["content"]
 
 
 def saw(run, turn=1):
@@ -127,18 +126,6 @@ def test_a_judge_reads_the_reasoning_of_this_turn_and_of_earlier_ones_unless_tol
     versions = {run: run.steps.get(key="turn/1/judge").prompt_version for run in (shown, hidden)}
     assert versions[hidden] == RUBRIC.version != versions[shown]
     assert_same_page(shown)
-
-
-def test_a_talk_that_goes_on_shows_the_judge_what_was_thought_before_and_does_not_send_it_again(talk, say, provider):
-    run = say(talk("sim/cooperative:first=0:think=tags"), "send", "And then?")
-
-    first = run.messages.get(turn=1, seat="model")
-    assert sent(provider, run, "turn/2/answer")[1] == {"role": "assistant", "content": first.raw_text}
-    assert first.reasoning not in first.raw_text
-    thoughts = [message.reasoning for message in run.messages.filter(seat="model")]
-    assert len(set(thoughts)) == 2
-    assert all(thought in prompt(provider, run, 2) for thought in thoughts)
-    assert saw(run) == [{"messages": "original", "reasoning": "shown"}]
 
 
 def test_a_run_stored_before_these_settings_goes_on_as_before(arena, start, drive, provider):

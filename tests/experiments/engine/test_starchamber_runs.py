@@ -15,9 +15,9 @@ from tests.parts import stepped_engine
 
 
 @pytest.mark.databases
-def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
+def test_nothing_is_sent_but_what_the_researcher_and_the_model_said_and_its_thoughts_to_the_judge(talk, say, provider):
     odd = "Wer bist du?\r\n\t$name {MODEL} 漢字 🎈 "
-    run = talk(first_message=odd, context="")
+    run = talk("sim/cooperative:first=0:think=tags", first_message=odd, context="")
     assert waits(run) == ("waiting", "your_turn", 1)
     run = say(run, "send", " \u200fAnd now?\n")
 
@@ -31,6 +31,11 @@ def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
         {"role": "assistant", "content": answer},
         {"role": "user", "content": " \u200fAnd now?\n"},
     ]
+    thoughts = [message.reasoning for message in run.messages.filter(seat="model")]
+    judged = sent(provider, run, "turn/2/answer/judge")[0]["content"]
+    assert len(set(thoughts)) == 2
+    assert [(thought in judged, thought in answer) for thought in thoughts] == [(True, False)] * 2
+    assert [one.saw for one in run.judgments.filter(turn=2)] == [{"messages": "original", "reasoning": "shown"}]
     assert_same_page(run)
 
 
