@@ -144,26 +144,6 @@ def test_during_an_outage_everything_stays_open_and_is_asked_again_on_resume(fie
     assert Battle.objects.get(pk=battle.pk).winner == "tie"
 
 
-def test_a_failing_judge_fails_the_campaign_until_it_answers(field, battles, campaign, play, alice, settings):
-    settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 50, 1
-    experiment = campaign(battles(field(contestants=3, samples=8), judge=DEAD))
-    play(experiment)
-    assert state_of(experiment) == Campaign.State.FAILED
-    assert "resume" in Campaign.objects.get(pk=experiment.pk).note
-    before = reservations.spent_by_campaign_of(experiment.pk)
-    assert before.calls == before.failed > 0
-
-    serve(DEAD, RISEN)
-    assert campaigns.resume(experiment, by=alice)
-    assert reservations.spent_by_campaign_of(experiment.pk).calls == before.calls
-    play(experiment)
-
-    after = progress(experiment)
-    assert state_of(experiment) == Campaign.State.COMPLETED
-    assert of(experiment).exclude(winner="").count() == 24
-    assert (after.calls, after.failed_calls) == (before.calls + 2 * 24, before.calls)
-
-
 def test_a_contestant_that_joins_later_fights_only_its_own_battles(field, battles, campaign, play, alice):
     dataset = field(contestants=3, samples=2)
     experiment = campaign(battles(dataset))

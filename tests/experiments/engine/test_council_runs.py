@@ -25,9 +25,18 @@ def messages(run):
 
 
 @pytest.mark.databases
-def test_a_question_is_answered_ranked_and_concluded(convene):
-    run = convene(*FAST, "sim/refusing:first=0")
+def test_a_question_is_answered_ranked_and_concluded_those_asked_at_once_written_ahead_together(convene, monkeypatch):
+    written, open_calls = [], recording.open_calls
 
+    def count(lease, begun, accounts=()):
+        written.append(len(begun))
+        return open_calls(lease, begun, accounts)
+
+    monkeypatch.setattr(recording, "open_calls", count)
+    run = convene(*FAST, "sim/refusing:first=0", limits={"tokens": 1_000_000})
+
+    assert sorted(written) == [1, 4, 4]  # the conclusion, the answers, the reviews
+    assert dict(verify(Run.objects.filter(pk=run.pk))) == {}
     assert (run.state, run.stop_reason) == ("completed", "your_turn")
     members = [f"member-{number}" for number in (1, 2, 3, 4)]
     assert messages(run)[0] == (1, "message_sent", "person")
@@ -44,23 +53,6 @@ def test_a_question_is_answered_ranked_and_concluded(convene):
     assert list(rankings.ranking(streamed).best) == streamed["best"]
     told_of = {one["reviewer"]: (one["order"], one["offered"]) for one in streamed["ballots"]}
     assert told_of == {one.reviewer: (one.order, list(one.labels.values())) for one in run.ballots.all()}
-
-
-@pytest.mark.databases
-def test_those_who_are_asked_at_once_are_written_ahead_in_one_transaction(council, start, drive, monkeypatch):
-    written, open_calls = [], recording.open_calls
-
-    def count(lease, begun, accounts=()):
-        written.append(len(begun))
-        return open_calls(lease, begun, accounts)
-
-    monkeypatch.setattr(recording, "open_calls", count)
-    run = start(council(*FAST, limits={"tokens": 1_000_000}))
-    drive()
-
-    assert fresh(run).state == "completed"
-    assert sorted(written) == [1, len(FAST), len(FAST)]  # the conclusion, the answers, the reviews
-    assert dict(verify(Run.objects.filter(pk=run.pk))) == {}
 
 
 def test_a_title_is_never_in_the_way(council, start, alice, scripted):

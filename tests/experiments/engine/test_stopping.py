@@ -129,7 +129,18 @@ def test_a_run_that_is_stopped_while_the_database_refuses_a_call_ends(arena, sta
     assert not run.calls.filter(state="sent").exists()
 
 
-def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_said(arena, start, drive, monkeypatch):
+def test_a_limit_of_tokens_or_time_that_is_reached_while_somebody_speaks_ends_the_run_and_keeps_what_was_said(
+    arena, start, drive, monkeypatch
+):
+    quiet = {"judge": False, "filter": False}
+    cut = start(arena("sim/cooperative:first=0:words=600", limits={"tokens": 400}, **quiet))
+    drive()
+    cut.refresh_from_db()
+    [message] = cut.messages.all()
+    assert (cut.state, cut.stop_reason) == (Run.State.STOPPED, "limit_tokens")
+    assert (message.finish_reason, bool(message.raw_text.strip())) == ("length", True)
+    assert cut.calls.get().input_tokens + cut.calls.get().output_tokens <= 400
+
     run = start(arena("sim/cooperative:first=0:tps=20:words=2000", limits={"seconds": 3600}))
     hours = SimpleNamespace(now=lambda: timezone.now() + timedelta(hours=2 * run.calls.exclude(text="").count()))
     monkeypatch.setattr(run_execution, "clock", hours)
@@ -141,18 +152,6 @@ def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_sa
     assert (message.finish_reason, bool(message.raw_text.strip())) == ("stopped", True)
     assert message.call.state == Call.State.STOPPED
     assert "3600 seconds" in run.error
-
-
-def test_a_limit_of_tokens_that_is_reached_while_somebody_speaks_cuts_there_and_ends_the_run(arena, start, drive):
-    run = start(arena("sim/cooperative:first=0:words=600", judge=False, filter=False, limits={"tokens": 400}))
-    drive()
-
-    run.refresh_from_db()
-    [message] = run.messages.all()
-    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
-    assert (message.finish_reason, bool(message.raw_text.strip())) == ("length", True)
-    call = run.calls.get()
-    assert call.input_tokens + call.output_tokens <= 400
 
 
 def verdict(deviation):
@@ -193,21 +192,6 @@ def test_a_run_made_automatic_as_it_comes_to_a_pause_does_not_wait(arena, start,
     assert (fresh(run).state, fresh(run).messages.count(), fresh(run).open_pauses) == ("completed", 2, [])
 
 
-@pytest.mark.databases
-def test_an_endless_run_made_automatic_gets_an_hour_from_then_on(arena, start, drive, alice):
-    run = start(arena(mode="manual", max_turns=None))
-    drive()
-    played = 5000.0
-    Run.objects.filter(pk=run.pk).update(started=fresh(run).waiting_since - timedelta(seconds=played))
-    assert fresh(run).config["limits"]["seconds"] is None
-
-    steering.set_mode(fresh(run), by=alice, mode="automatic")
-
-    limit = fresh(run).config["limits"]["seconds"]
-    assert limit == pytest.approx(played + UNLIMITED_SECONDS, abs=5)
-    assert run.events.filter(type="experiment_state", data__limits__seconds=limit).exists()
-
-
 @each_case(
     ("config", "seconds"),
     [
@@ -217,7 +201,7 @@ def test_an_endless_run_made_automatic_gets_an_hour_from_then_on(arena, start, d
     ids=["none was set", "somebody has set it"],
 )
 def test_an_automatic_run_without_a_last_turn_any_more_has_a_limit_of_time(
-    arena, council, start, alice, config, seconds
+    arena, council, start, drive, alice, config, seconds
 ):
     run = start(arena(max_turns=3, **config))
 
@@ -225,6 +209,15 @@ def test_an_automatic_run_without_a_last_turn_any_more_has_a_limit_of_time(
     steering.set_mode(run, by=alice, mode="automatic")
 
     assert fresh(run).config["limits"] == {"tokens": 5000, "seconds": seconds, "cost": None}
+
+    endless, played = start(arena(mode="manual", max_turns=None)), 5000.0
+    drive()
+    Run.objects.filter(pk=endless.pk).update(started=fresh(endless).waiting_since - timedelta(seconds=played))
+    assert fresh(endless).config["limits"]["seconds"] is None
+    steering.set_mode(fresh(endless), by=alice, mode="automatic")
+    limit = fresh(endless).config["limits"]["seconds"]
+    assert limit == pytest.approx(played + UNLIMITED_SECONDS, abs=5), "an hour from then on"
+    assert endless.events.filter(type="experiment_state", data__limits__seconds=limit).exists()
 
     talk = start(council(*FAST, max_turns=1))
     steering.extend(talk, by=alice, max_turns=3)
