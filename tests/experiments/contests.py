@@ -90,7 +90,6 @@ def sandbox_at_work() -> Iterator[None]:
 
 
 def play(run: Run) -> Run:
-    """Drive the run to its end."""
     with sandbox_at_work():
         Driver(threading.Event()).drive(0.1)
     return fresh(run)

@@ -84,7 +84,6 @@ def member(says: str, review=None):
 
 @maker
 def take_up(alice, drive, /, run, action, text=""):
-    """Takes up the open offer of a run and drives what follows."""
     steering.say(run, by=alice, key=offer(run).key, action=action, text=text)
     drive()
     return fresh(run)
@@ -92,7 +91,6 @@ def take_up(alice, drive, /, run, action, text=""):
 
 @maker
 def convene(council, start, drive, /, *members, seed=7, **config):
-    """Plays a council until its first question is answered."""
     run = start(council(*(members or FAST), **config), seed)
     drive()
     return fresh(run)

@@ -12,7 +12,6 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def root(arena):
-    """A run of two turns."""
     run = ended(arena(), 7)
     for turn in (1, 2):
         for seat in "AB":

@@ -31,7 +31,6 @@ SHORT = {"max_turns": 1, "judge": False, "filter": False}
 
 @maker
 def talk(arena, priced, allow, start, /, *speakers, **config):
-    """A run, and the budget of its experiment."""
     experiment = arena(*speakers, **{**SHORT, **config})
     priced()
     return start(experiment), allow(experiment, 1)

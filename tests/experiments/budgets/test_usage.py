@@ -22,7 +22,6 @@ def today():
 
 @maker
 def spend(arena, project, /, experiment, days_ago=0, cost="0.1", purpose="reply", state=Call.State.COMPLETED, **fields):
-    """Makes a settled call of an experiment on a day."""
     run = experiment.runs.first() or Run.objects.create(experiment=experiment, seed=1)
     step = run.steps.create(key=str(new_id()), kind="ask", purpose=purpose)
     call = Call.objects.create(

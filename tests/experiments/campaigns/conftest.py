@@ -44,7 +44,6 @@ def field(alice: Any, /, contestants: int = 3, samples: int = 6, slug: str = "tr
 
 
 def join(dataset: Dataset, name: str, **fields: Any) -> Contestant:
-    """A contestant with an output for every sample."""
     contestant = Contestant.objects.create(dataset=dataset, name=name, **fields)
     Output.objects.bulk_create(
         Output(sample=sample, contestant=contestant, text=f"{name.capitalize()} says: tree {sample.index} is tall.")
@@ -85,7 +84,6 @@ def small_runs(settings: Any) -> None:
 
 @maker
 def campaign(woken_runs: Any, alice: Any, /, experiment: Experiment, **how: Any) -> Experiment:
-    """Starts the campaign of an experiment."""
     campaigns.start(experiment, by=alice, **how)
     return experiment
 

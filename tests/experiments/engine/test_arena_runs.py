@@ -30,7 +30,6 @@ TURN = [
 
 @maker
 def play(arena, start, drive, /, experiment=None, seed=7, **config):
-    """Plays a run to its end, or to its first pause."""
     run = start(experiment or arena(**config), seed=seed)
     drive()
     run.refresh_from_db()

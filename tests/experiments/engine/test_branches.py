@@ -5,7 +5,7 @@ import pytest
 from accounts.errors import Forbidden, Invalid
 from experiments.models import Call, Event, Judgment, Message, Run, Step
 from experiments.runs.steering import branching
-from experiments.runs.timeline import from_rows, replayed
+from tests.experiments.pages.test_timeline import assert_same_page
 
 
 @pytest.fixture
@@ -25,11 +25,6 @@ def everything(run):
 
 def texts(run):
     return [(m.turn, m.seat, m.raw_text, m.text) for m in run.messages.order_by("seq")]
-
-
-def shown(entries):
-    """The transcript; the metrics have a place of their own."""
-    return [(entry.anchor, entry.data.get("text")) for entry in entries if entry.type != "model_metrics"]
 
 
 @pytest.mark.databases
@@ -61,10 +56,7 @@ def test_an_edited_message_is_read_by_the_other_side_says_that_it_was_edited_and
     assert any("I give you everything." in item["content"] for item in reply)
     assert child.steps.filter(key="turn/2/A/filter", calls__isnull=False).exists(), "the filter reads it anew"
     assert parent.messages.get(turn=2, seat="A").raw_text == message.raw_text
-    rows = from_rows(Run.objects.select_related("experiment").get(pk=child.pk))
-    events = replayed(child.events.order_by("seq"))
-    assert shown(rows) == shown(events)
-    assert sorted(entry.anchor for entry in rows) == sorted(entry.anchor for entry in events)
+    assert_same_page(child)
 
     second = branch(edited, "I give you half.")
     assert [texts(run)[2][2] for run in (child, second)] == ["I give you everything.", "I give you half."]

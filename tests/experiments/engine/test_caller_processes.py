@@ -24,7 +24,6 @@ def engine():
 
 
 def caller():
-    """A caller that has begun."""
     there, process = Caller.objects.count(), Worker(1, *QUEUE)
     wait_until(lambda: Caller.objects.count() > there, "the caller")
     return process

@@ -172,17 +172,6 @@ def test_a_want_of_a_moment_is_tried_again_before_anything_fails(run, settings):
     assert (Execution.objects.get().state, Execution.objects.get().claim) == ("done", 2)
 
 
-@pytest.mark.system
-def test_what_an_administrator_has_named_unsafe_is_used_and_says_so(run, settings):
-    wanted(run)
-    settings.SANDBOX_BACKEND = "unsafe"
-    hosts.check(is_fresh=True)
-    assert hosts.refusal() == ""
-    work()
-
-    assert (Execution.objects.get().state, Execution.objects.get().is_unsafe) == ("done", True)
-
-
 def test_boxes_are_started_ahead_while_a_contest_is_played_and_then_alone(run, settings, monkeypatch):
     standby, bubblewrap = Mock(), backend_named("bubblewrap")
     monkeypatch.setattr(worker, "standby", standby)

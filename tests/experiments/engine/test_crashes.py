@@ -23,7 +23,6 @@ from tests.experiments.engine.crashes import (
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
 TALK = {"a": "sim/cooperative:first=0:words=30", "b": "sim/deceptive:first=0:words=30", "max_turns": 2}
-SCRIPT = [{"text": "You refused. Why?", "when": "refused"}, {"text": "And at sunset?"}]
 SAYS = {
     "arena": {
         "turn/1/A/prompt": ("note", "Bluff."),
@@ -72,7 +71,6 @@ def play(request, alice, start, drive, monkeypatch):
     experiment = {
         "arena": lambda: make("arena")(**TALK, mode="manual"),
         "council": lambda: make("council")(*FAST[:2], title=True),
-        "scripted council": lambda: make("council")(*FAST[:2], script=SCRIPT),
         "debate": lambda: make("debate")(mode="manual", rounds=2),
     }[name]()
 
@@ -125,7 +123,7 @@ def assert_nothing_changes(monkeypatch, play, moments):
         assert_books_balance(run, play.provider)
 
 
-@pytest.mark.parametrize("play", ["arena", "council", "debate", "contest", "scripted council"], indirect=True)
+@each_play
 def test_a_crash_at_one_write_of_each_kind_changes_nothing(play, monkeypatch):
     assert_nothing_changes(monkeypatch, play, one_of_each)
 

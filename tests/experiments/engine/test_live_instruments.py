@@ -179,7 +179,6 @@ UNITS = {
         "message": [*(f"round/{n}/{seat}/judge" for n in (1, 2) for seat in "ABC"), "summary/judge"],
         "pair": [f"round/{n}/{seat}/judge" for n in (1, 2) for seat in "BC"],
         "turn": ["turn/1/judge", "turn/2/judge", "summary/judge"],
-        "run": ["run/judge"],
     },
 }
 EVERY_UNIT = [(workflow, unit) for workflow, units in UNITS.items() for unit in units]

@@ -16,7 +16,6 @@ from tests.rivals import at_once
 
 @maker
 def manual(arena, start, drive, /, **config):
-    """Starts a manual run and drives it to its first pause."""
     run = start(arena(mode="manual", **config))
     drive()
     run.refresh_from_db()

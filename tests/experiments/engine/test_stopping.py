@@ -36,7 +36,6 @@ MOMENTS = {
 
 @pytest.fixture
 def driving(db):
-    """A driver at work."""
     with stepped_engine.driving(threading.Event()):
         yield
 

@@ -1,5 +1,7 @@
 """Providers, models and defaults as administrators set them up in the browser and by the API."""
 
+from decimal import Decimal
+
 import pytest
 from django.urls import reverse
 
@@ -142,7 +144,9 @@ def test_models_are_found_by_capability_and_price_and_sorted(alice, provider):
         model.save()
         model.prices.all().delete()
         if price:
-            ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input=price, output=price)
+            for since, factor in (("2025-01-01T00:00Z", 3), ("2026-01-01T00:00Z", 1), ("2199-01-01T00:00Z", 9)):
+                prices = {"input": Decimal(price) * factor, "output": Decimal(price) * factor}
+                ModelPrice.objects.create(model=model, since=since, **prices)
     browser = signed_in(alice)
 
     def shown(**query):
