@@ -36,7 +36,9 @@ def talk(arena, priced, allow, start, /, *speakers, **config):
     return start(experiment), allow(experiment, 1)
 
 
-def test_a_call_stopped_in_mid_speech_counts_what_was_set_aside(talk, alice):
+def test_a_call_stopped_in_mid_speech_or_failed_by_the_engine_counts_what_was_set_aside(
+    talk, alice, drive, monkeypatch
+):
     run, budget = talk("sim/cooperative:first=0:tps=20:words=2000")
     with stepped_engine.driving(threading.Event()):
         call = wait_until(lambda: run.calls.filter(state=Call.State.SENT).exclude(text="").first(), "a partial text")
@@ -45,6 +47,13 @@ def test_a_call_stopped_in_mid_speech_counts_what_was_set_aside(talk, alice):
         wait_until(lambda: Run.objects.get(pk=run.pk).is_over, "the run to stop")
 
     assert account(budget).cost_spent == call.reserved
+    assert_right(budget)
+
+    run, budget = talk("sim/cooperative:first=0:tps=5:words=500")
+    monkeypatch.setattr(RunExecution, "notice", lambda *_: 1 / 0)
+    drive()
+    assert Run.objects.get(pk=run.pk).stop_reason == "internal_error"
+    assert run.calls.get().state == Call.State.LOST
     assert_right(budget)
 
 
@@ -68,17 +77,6 @@ def test_a_call_whose_worker_died_is_settled_by_the_next_one_or_a_stop(talk, dri
 
     assert run.calls.get(pk=lost.pk).state == Call.State.LOST
     assert account(budget).cost_spent == lost.reserved + sum(c.cost for c in run.calls.exclude(pk=lost.pk))
-    assert_right(budget)
-
-
-def test_a_run_that_the_engine_fails_leaves_nothing_set_aside(talk, drive, monkeypatch):
-    run, budget = talk("sim/cooperative:first=0:tps=5:words=500")
-    monkeypatch.setattr(RunExecution, "notice", lambda *_: 1 / 0)
-
-    drive()
-
-    assert Run.objects.get(pk=run.pk).stop_reason == "internal_error"
-    assert run.calls.get().state == Call.State.LOST
     assert_right(budget)
 
 

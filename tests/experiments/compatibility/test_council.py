@@ -34,21 +34,17 @@ def concluded(council, start, drive, alice, /, *members, **config):
     return ClientTalk.objects.create(owner=alice, system="council", run=run)
 
 
-def test_an_empty_conversation_is_there_before_anything_is_asked_and_an_empty_question_is_refused(api):
-    made = api.post("conversations", {}).json()
-
-    assert (made["title"], made["messages"]) == ("New Conversation", [])
-    assert api.get(f"conversations/{made['id']}").json() == made
-    [listed] = api.get("conversations").json()
-    assert (listed["id"], listed["message_count"]) == (made["id"], 0)
-    assert api.get(f"conversations/{made['id']}/message/stream").status_code == 409
-    assert api.post(f"conversations/{made['id']}/message", {"content": ""}).status_code == 400
-    assert api.post(f"conversations/{made['id']}/message/stream", {}).status_code == 400
-
-
 @pytest.mark.databases
 def test_questions_are_answered_in_three_stages_by_the_same_council(api, models, driven):
-    id_ = opened(api)
+    made = api.post("conversations", {}).json()
+    id_ = made["id"]
+    assert (made["title"], made["messages"]) == ("New Conversation", [])
+    assert api.get(f"conversations/{id_}").json() == made
+    [listed] = api.get("conversations").json()
+    assert (listed["id"], listed["message_count"]) == (id_, 0)
+    assert api.get(f"conversations/{id_}/message/stream").status_code == 409
+    for end in ("message", "message/stream"):
+        assert api.post(f"conversations/{id_}/{end}", {"content": ""}).status_code == 400
 
     answer = api.post(f"conversations/{id_}/message", {"content": "Why is the sky blue?"})
 

@@ -17,7 +17,7 @@ from experiments.workflows import REGISTRY
 from experiments.workflows.arena import WORKFLOW
 from experiments.workflows.base.filter import NOTHING_LEFT
 from tests.cases import each_case
-from tests.experiments.pages.test_timeline import assert_same_page
+from tests.experiments.pages.painted import assert_same_page
 from tests.making import maker
 
 QUIET = {"judge": False, "filter": False, "max_turns": 1}

@@ -5,7 +5,7 @@ import pytest
 from accounts.errors import Forbidden, Invalid
 from experiments.models import Call, Event, Judgment, Message, Run, Step
 from experiments.runs.steering import branching
-from tests.experiments.pages.test_timeline import assert_same_page
+from tests.experiments.pages.painted import assert_same_page
 
 
 @pytest.fixture

@@ -27,7 +27,6 @@ from experiments.lab.observing import counting
 from experiments.models import Call, Provider, Run, Step
 from experiments.runs import actions
 from experiments.tasks import job_queue
-from tests.cases import each_case
 from tests.experiments.engine.crashes import assert_books_balance, expire_leases
 from tests.experiments.engine.talks import fresh
 from tests.fixtures import Worker, add_model, wait_until
@@ -208,33 +207,23 @@ def raising(error):
     return look
 
 
-@each_case(
-    "error",
-    [
-        OperationalError("the server closed the connection"),
-        InterfaceError("connection already closed"),  # of Django's errors the one that is no DatabaseError
-        OSError("no space left on device"),
-        ValueError("a receiver has a bug"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_the_next_one_looks_whatever_goes_wrong(error, monkeypatch):
-    looked, counted = [], []
-    monkeypatch.setattr(counting, "add", lambda *what: counted.append(what))
-
-    run_looks(raising(error), lambda: looked.append("next"))
-
-    assert (looked, counted) == (["next"], [(counting.SWEEPS, "failed")])
-
-
-def test_a_bug_is_logged_with_where_it_is_and_a_database_that_is_away_in_a_line(caplog):
+def test_the_next_one_looks_whatever_goes_wrong_and_a_bug_is_logged_with_where_it_is(monkeypatch, caplog):
     caplog.set_level(logging.WARNING)
+    logged = {
+        OperationalError("the server closed the connection"): ("WARNING", False),
+        InterfaceError("connection already closed"): ("WARNING", False),  # the one that is no DatabaseError
+        OSError("no space left on device"): ("WARNING", False),
+        ValueError("a receiver has a bug"): ("ERROR", True),
+    }
+    for error, expected in logged.items():
+        looked, counted = [], []
+        monkeypatch.setattr(counting, "add", lambda *what, to=counted: to.append(what))
+        caplog.clear()
 
-    run_looks(raising(ValueError("a bug")), raising(OperationalError("away")))
+        run_looks(raising(error), lambda to=looked: to.append("next"))
 
-    bug, away = caplog.records
-    assert (bug.levelname, bool(bug.exc_info)) == ("ERROR", True)
-    assert (away.levelname, away.exc_info) == ("WARNING", None)
+        assert (looked, counted) == (["next"], [(counting.SWEEPS, "failed")]), error
+        assert [(one.levelname, bool(one.exc_info)) for one in caplog.records] == [expected], error
 
 
 def test_a_worker_looks_again_and_again_until_it_ends(monkeypatch, settings):

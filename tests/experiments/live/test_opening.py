@@ -32,11 +32,11 @@ FOREIGN = (
 
 
 async def test_a_stranger_is_refused_sent_nothing_and_takes_nothing_from_others(
-    watch_run, run, charlie, strangers_session, happens, no_watch
+    watch_run, run, charlie, happens, no_watch
 ):
     viewer = await watch_run(run, "?after=1")
     token = await sync_to_async(create_token)(charlie)
-    in_browser = await watch_run(run, origin=ORIGIN, cookie=strangers_session)
+    in_browser = await watch_run(run, origin=ORIGIN, cookie=await sync_to_async(new_session)(charlie))
     by_token = await watch_run(run, authorization=f"Bearer {token}".encode())
     await happens("turn_started", turn=1)
 
