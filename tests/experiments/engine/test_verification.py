@@ -97,7 +97,7 @@ def test_equal_values_have_one_digest_and_others_another():
     assert len(set.union(*digests)) == 6
 
 
-def test_what_is_changed_dropped_or_put_back_is_noticed_and_no_healthy_run_is_blamed(runs):
+def test_what_is_changed_dropped_or_put_back_is_noticed_until_it_is_accepted_and_no_healthy_run_is_blamed(runs):
     verification.note_heads()
     assert not damaged()
     seen = []
@@ -111,6 +111,13 @@ def test_what_is_changed_dropped_or_put_back_is_noticed_and_no_healthy_run_is_bl
 
     assert [one for one in seen if not one[2]] == []
     assert not damaged()
+
+    an_older_copy(runs[0], random.Random(1))
+    assert verification.older_than_noted().keys() == {runs[0].pk}
+    Run.objects.filter(pk=runs[0].pk).update(state=Run.State.STOPPED)
+    call_command("verify", "--accept-older")
+    assert Run.objects.get(pk=runs[0].pk).damage == ""
+    assert verification.noted_heads() == {}
 
 
 def test_damaged_runs_are_named_and_not_driven_until_they_are_whole_again(
@@ -132,15 +139,3 @@ def test_damaged_runs_are_named_and_not_driven_until_they_are_whole_again(
     Event.objects.filter(pk=first.pk).update(type=first.type)
     call_command("verify", str(waiting.pk))
     assert Run.objects.claimable().filter(pk=waiting.pk).exists()
-
-
-def test_an_older_database_is_named_until_it_is_accepted(runs, settings):
-    verification.note_heads()
-    an_older_copy(runs[0], random.Random(1))
-    assert verification.older_than_noted().keys() == {runs[0].pk}
-    Run.objects.filter(pk=runs[0].pk).update(state=Run.State.STOPPED)
-
-    call_command("verify", "--accept-older")
-
-    assert Run.objects.get(pk=runs[0].pk).damage == ""
-    assert verification.noted_heads() == {}
