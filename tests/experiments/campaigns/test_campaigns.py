@@ -202,10 +202,8 @@ def test_models_are_asked_for_their_outputs_until_they_come(field, alice, provid
 
 def test_a_button_pressed_twice_starts_one_campaign(field, battles, campaign, alice, play):
     dataset = field(contestants=3, samples=2)
-    first, second = (
-        campaign(battles(dataset, contestants=["ash", "birch"])),
-        battles(dataset, contestants=["ash", "birch"]),
-    )
+    first, second = (battles(dataset, contestants=["ash", "birch"]) for _ in range(2))
+    campaign(first)
     for more in ({}, {"seed": 5}):
         with pytest.raises(Conflict, match="already"):
             campaigns.start(second, by=alice, **more)

@@ -59,11 +59,8 @@ def opened(part):
 
 def test_parts_follow_each_other_as_they_were_written(gallery, django_assert_max_num_queries):
     output = gallery().contestants.get(name="ash").outputs.first()
-    parts = (
-        "Look: ",
-        Stored("instruction", output.sample_id),
-        Stored("output", output.sample_id, output.contestant_id),
-    )
+    stored = Stored("output", output.sample_id, output.contestant_id)
+    parts = ("Look: ", Stored("instruction", output.sample_id), stored)
     with django_assert_max_num_queries(3):
         [message] = materials.messages([Prompt("user", parts=(*parts, " Done."))])
 

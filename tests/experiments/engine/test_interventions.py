@@ -68,11 +68,8 @@ def test_an_altered_message_is_what_the_other_side_reads_and_the_judge_if_set_an
         assert (message.text in prompt, message.raw_text in prompt) == (sees != "original", sees != "filtered"), sees
 
     altered = run.messages.get(turn=1, seat="A")
-    assert (altered.text, altered.operator["kind"], altered.operator["by"]) == (
-        "I want none of it.",
-        "altered",
-        "alice",
-    )
+    assert altered.text == "I want none of it."
+    assert (altered.operator["kind"], altered.operator["by"]) == ("altered", "alice")
     filtered = run.events.filter(type="message_filtered").order_by("seq").first().data
     assert altered.operator["original"] == filtered["text"] != altered.text
     assert "I want none of it." in asked(run, "turn/1/B")
