@@ -24,7 +24,7 @@ from experiments.runs.statistics.summary import (
     why_left_out,
 )
 from experiments.workflows.base.judge import SENTIMENTS
-from leaderboard.ratings.statistics import t_quantile
+from leaderboard.ratings.statistics import incomplete_beta, t_quantile
 from tests.cases import each_case
 
 
@@ -35,6 +35,7 @@ def test_the_quantiles_of_t_are_those_of_every_printed_table_and_of_its_closed_f
     assert t_quantile(0.95, 1) == pytest.approx(math.tan(math.pi * 0.475), rel=1e-9)
     assert t_quantile(0.95, 2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-9)
     assert t_quantile(0.95, 4) > t_quantile(0.95, 4.5) > t_quantile(0.95, 5)
+    assert [incomplete_beta(x, 2, 3) for x in (0, 1)] == [0, 1]
     assert t_quantile(0.95, 1e7) == pytest.approx(1.959964, abs=1e-6)
     for confidence, degrees in ((0, 5), (1, 5), (0.95, 0), (0.95, -1)):
         with pytest.raises(ValueError, match="needed"):
