@@ -13,7 +13,7 @@ from experiments.models import Call, Run
 from experiments.runs import actions
 from experiments.runs.steering import steering
 from experiments.workflows.council.pages import rankings
-from tests.experiments.deliberating import FAST, assert_same_page, calls, counted, fresh, offer
+from tests.experiments.deliberating import FAST, assert_same_page, calls, counted, fresh, member, offer
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
