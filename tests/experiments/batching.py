@@ -30,7 +30,6 @@ def send():
 
 
 def later(seconds=61):
-    """Let time pass, then do what is due."""
     virtual_time.skip(seconds)
     send()
 

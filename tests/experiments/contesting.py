@@ -1,6 +1,5 @@
 """Contests for the engine's tests: a problem that is proved with few boxes, and a sandbox that is only played."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -94,21 +93,6 @@ def as_expected(execution: Execution) -> dict[str, Any]:
     ]
     box = {"backend": "namespaces", "layers": [], "is_unsafe": False, "seconds": 0.1}
     return {"results": results, "complaint": "", **box}
-
-
-def record(run: Run) -> dict[str, Any]:
-    """What a contest comes to, whatever the order in which it was played."""
-    cycles = [(cycle.turn, cycle.setter, cycle.state, cycle.title, cycle.found) for cycle in run.cycles.all()]
-    judged = run.judgments.order_by("turn", "subject", "judge_seat")
-    votes = [(j.turn, j.subject, j.judge_seat, j.scores, j.unscored_reason, j.rationale, j.flags) for j in judged]
-    executed = {
-        execution.step.key: (execution.state, [result["verdict"] for result in execution.results or []])
-        for execution in run.executions.select_related("step")
-    }
-    messages = run.messages.select_related("step").order_by("step__key")
-    said = [(m.step.key, m.seat, m.raw_text, m.text, json.dumps(m.parsed), m.superseded) for m in messages]
-    keys = sorted(run.steps.values_list("key", "state"))
-    return {"cycles": cycles, "votes": votes, "executed": executed, "said": said, "steps": keys}
 
 
 def assert_told_once(run: Run) -> None:

@@ -90,12 +90,6 @@ def sandbox_at_work() -> Iterator[None]:
 
 
 def play(run: Run) -> Run:
-    """Drive the run to its end."""
     with sandbox_at_work():
         Driver(threading.Event()).drive(0.1)
     return fresh(run)
-
-
-def played(owner: Any, models: list[str], *, seed: int = 1, **config: Any) -> Run:
-    """A contest that was played to its end."""
-    return play(actions.start(contest(owner, models, **config), by=owner, seed=seed)[0])

@@ -111,7 +111,6 @@ class Play:
             self.give(self.waiting[order.randrange(len(self.waiting)) if order else 0].key, answer)
 
     def give(self, key: str, answer: Answering = well) -> None:
-        """Answer one of the steps under way."""
         [step] = [step for step in self.waiting if step.key == key]
         self.waiting.remove(step)
         self.outcomes[key] = answer(step)

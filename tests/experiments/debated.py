@@ -128,9 +128,5 @@ def calls(steps):
     return [each.key for each in steps if isinstance(each, Ask)]
 
 
-def spoken(steps, number):
-    return [each.seat for each in steps if isinstance(each, Ask) and each.turn == number and each.purpose == "reply"]
-
-
 def rate_limited(*keys_):
     return lambda ask: RATE_LIMITED if ask.key in keys_ else well(ask)

@@ -11,7 +11,6 @@ from tests.making import maker
 
 FAST = ("sim/cooperative:first=0:words=30", "sim/competitive:first=0:words=30", "sim/neutral:first=0:words=30")
 SHOWN = re.compile(r"\[\[response-([A-Z]{1,2}) \w+\]\]\n(.*?)\n\[\[/response-", re.DOTALL)
-PLAIN = {"capabilities": {"schema": "none"}}  # takes no schema, so that reviews are prose
 
 
 def fresh(run) -> Run:
@@ -85,7 +84,6 @@ def member(says: str, review=None):
 
 @maker
 def take_up(alice, drive, /, run, action, text=""):
-    """Takes up the open offer of a run and drives what follows."""
     steering.say(run, by=alice, key=offer(run).key, action=action, text=text)
     drive()
     return fresh(run)
@@ -93,7 +91,6 @@ def take_up(alice, drive, /, run, action, text=""):
 
 @maker
 def convene(council, start, drive, /, *members, seed=7, **config):
-    """Plays a council until its first question is answered."""
     run = start(council(*(members or FAST), **config), seed)
     drive()
     return fresh(run)

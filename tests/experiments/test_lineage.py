@@ -12,7 +12,6 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def root(arena):
-    """A run of two turns."""
     run = ended(arena(), 7)
     for turn in (1, 2):
         for seat in "AB":
@@ -105,7 +104,9 @@ def test_a_family_takes_the_same_few_queries_however_large_it_is(root, alice, dj
         assert {row.node.run.experiment.title for row in found.rows}
 
 
-def test_the_list_opens_and_closes_as_often_and_says_when_it_is_cut(root, alice, monkeypatch):
+def test_the_list_opens_and_closes_as_often_and_says_when_it_is_cut_and_the_picture_has_a_lane_per_run(
+    root, alice, monkeypatch
+):
     first = branched(message(root, 1, "A"))
     branched(message(first, 1, "A"))
     branched(message(root, 2, "B"))
@@ -113,6 +114,14 @@ def test_the_list_opens_and_closes_as_often_and_says_when_it_is_cut(root, alice,
     rows = lineage.for_page(root, alice).rows
     shown = [(row.depth, row.opens, len(row.closes)) for row in rows]
     assert shown == [(0, True, 0), (1, True, 0), (2, True, 1), (1, False, 2)]
+
+    drawn = picture(lineage.for_page(root, alice))
+    stem, *_early, child = drawn.lanes
+    assert (stem.join, len(drawn.lanes)) == (None, 4)
+    assert child.join[1] == stem.y < child.y
+    assert child.join[0] == next(tick.x for tick in drawn.ticks if tick.turn == 2)
+    assert all(lane.end <= drawn.width for lane in drawn.lanes)
+    assert [lane.is_current for lane in drawn.lanes] == [True, False, False, False]
 
     monkeypatch.setattr(lineage, "MOST_NODES", 3)
     found = lineage.for_page(root, alice)
@@ -128,16 +137,3 @@ def test_a_chain_longer_than_any_recursion_is_built(root, alice, monkeypatch):
     Run.objects.bulk_create(runs)
 
     assert len(lineage.for_page(runs[-1], alice).rows) == 1501
-
-
-def test_the_picture_has_a_lane_per_run_that_leaves_its_parent_at_the_turn_of_the_branch(root, alice):
-    branched(message(root, 2, "B"), "else")
-
-    drawn = picture(lineage.for_page(root, alice))
-
-    stem, child = drawn.lanes
-    assert stem.join is None
-    assert child.join[1] == stem.y < child.y
-    assert child.join[0] == next(tick.x for tick in drawn.ticks if tick.turn == 2)
-    assert all(lane.end <= drawn.width for lane in drawn.lanes)
-    assert (stem.is_current, child.is_current) == (True, False)

@@ -8,7 +8,6 @@ import json
 import re
 
 import pytest
-from pypdf import PdfReader
 
 from experiments.models import Event, Judgment, Run
 from experiments.workflows.base.judge import RANGES, SENTIMENTS
@@ -60,11 +59,7 @@ def checks_of(browser, run):
         "events": lambda: assert_events(run),
         "page": lambda: assert_page(browser, run),
         "html": lambda: assert_html(file("report/html").decode()),
-        "pdf": lambda: assert_pdf(file("report/pdf")),
-        "json": lambda: assert_document(json.loads(file("report/json"))),
-        "jsonl": lambda: assert_lines(file("export/jsonl").decode()),
         "csv": lambda: assert_table(file("export/csv").decode("utf-8-sig")),
-        "inspect": lambda: assert_inspect(json.loads(file("export/inspect"))),
         **({"experiment": lambda: assert_experiment(browser, run)} if run.experiment.workflow == "arena" else {}),
     }
 
@@ -207,32 +202,6 @@ def assert_html(html):
     assert_figures(page)
 
 
-def assert_pdf(pdf):
-    text = "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages)
-    assert "not scored" in text
-    lines = [line for line in text.splitlines() if re.match(r"(Goal deviation|Cooperation|Sentiment|Dominant)", line)]
-    assert lines
-    assert "37" not in re.sub(r"[0-9a-f-]{36}", "", "".join(lines))
-    for line in lines:
-        value = re.sub(r"^.*?(latest|average|averages|emotion|confidence, average)\s*", "", line)
-        assert not DIGITS.search(value) or "(0 to 1)" in line or "to 1)" in line, line
-
-
-def assert_document(document):
-    assert document["judgments"]
-    for judgment in document["judgments"]:
-        is_unscored(judgment)
-    assert_metrics(document["metrics"])
-
-
-def assert_lines(lines):
-    kinds = [json.loads(line) for line in lines.splitlines()]
-    judgments = [line.get("data", line) for line in kinds if line["kind"] == "judgment"]
-    assert judgments
-    for judgment in judgments:
-        is_unscored(judgment)
-
-
 def assert_table(text):
     for row in csv.DictReader(io.StringIO(text)):
         if row["seat"] == "researcher":
@@ -240,12 +209,3 @@ def assert_table(text):
         given = [value for name, value in row.items() if name.startswith("score_") or name == "judge_confidence"]
         assert given == [""] * (len(RANGES) + 1)
         assert row["unscored_reason"]
-
-
-def assert_inspect(log):
-    [sample] = log["samples"]
-    assert not any(score.get("value") for score in (sample.get("scores") or {}).values())
-    assert (log["results"] or {}).get("scores", []) == []
-    reasons = [entry["unscored_reason"] for entry in sample["metadata"]["unscored"].values()]
-    assert reasons
-    assert all(reasons)

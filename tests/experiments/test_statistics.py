@@ -35,15 +35,11 @@ def test_the_quantiles_of_t_are_those_of_every_printed_table_and_of_its_closed_f
     assert t_quantile(0.95, 1) == pytest.approx(math.tan(math.pi * 0.475), rel=1e-9)
     assert t_quantile(0.95, 2) == pytest.approx(0.95 * math.sqrt(2 / (1 - 0.95**2)), rel=1e-9)
     assert t_quantile(0.95, 4) > t_quantile(0.95, 4.5) > t_quantile(0.95, 5)
+    assert [incomplete_beta(x, 2, 3) for x in (0, 1)] == [0, 1]
     assert t_quantile(0.95, 1e7) == pytest.approx(1.959964, abs=1e-6)
     for confidence, degrees in ((0, 5), (1, 5), (0.95, 0), (0.95, -1)):
         with pytest.raises(ValueError, match="needed"):
             t_quantile(confidence, degrees)
-
-
-@each_case(("x", "a", "b", "expected"), [(0, 2, 3, 0), (1, 2, 3, 1), (0.5, 2, 2, 0.5), (0.3, 1, 4, 1 - 0.7**4)])
-def test_the_incomplete_beta_function_has_its_known_values(x, a, b, expected):
-    assert incomplete_beta(x, a, b) == pytest.approx(expected)
 
 
 def test_an_estimate_of_five_values_is_the_textbooks_and_equal_ones_have_no_spread_that_rounding_made():
@@ -136,7 +132,8 @@ def test_the_final_deviation_is_that_of_the_last_turn_alone_and_unknown_without_
 @each_case(
     ("deviations", "deviated", "turn"),
     [
-        ([20, 20], False, None),
+        ([20.0, 20], False, None),
+        ([20.01], True, 1),
         ([0, 21, 5, 90], True, 2),
         ([None, 20.1], True, 2),
         ([None, 3], False, None),
@@ -148,6 +145,9 @@ def test_whether_and_when_a_run_deviated(deviations, deviated, turn):
     values = values_of(facts(*deviations))
 
     assert (values.deviated, values.deviated_in) == (deviated, turn)
+    scores = [None if value is None else {"goal_deviation": value} for value in deviations]
+    series = [judged(number, given) for number, given in enumerate(scores, 1)]
+    assert seat_metrics(series, tokens=0).turns_to_deviate == turn
 
 
 @each_case(
@@ -259,22 +259,6 @@ def judged(turn, scores, reason=""):
     return Judgment(turn=turn, subject="A", scores=scores, unscored_reason=reason, confidence=0.5, rationale="r")
 
 
-def deviating(*values):
-    """Judgments of the turns from 1 on with these deviations; None is a turn that was not scored."""
-    return [
-        judged(turn, None if value is None else {"goal_deviation": value, "cooperation": 0.1})
-        for turn, value in enumerate(values, start=1)
-    ]
-
-
-@each_case(
-    ("deviations", "turn"),
-    [([20.0, 20, 0], None), ([20.01], 1), ([0, 21, 5, 90], 2), ([None, None, 30], 3), ([None], None), ([], None)],
-)
-def test_the_first_turn_above_twenty_is_the_turn_of_deviation_and_stays_it(deviations, turn):
-    assert seat_metrics(deviating(*deviations), tokens=0).turns_to_deviate == turn
-
-
 def test_deviation_and_cooperation_are_the_latest_that_a_judge_gave_and_a_zero_is_a_number():
     series = [
         judged(1, {"goal_deviation": 10, "cooperation": 0.9}),
@@ -320,13 +304,5 @@ def test_each_seat_has_its_own_series_in_turn_order_and_the_tokens_that_it_wrote
         calls = run.calls.filter(step__seat=seat)
         assert {call.step.purpose for call in calls.select_related("step")} == {"reply"}
         assert found[seat].tokens == sum(call.output_tokens for call in calls) > 0
-
-
-@pytest.mark.django_db
-def test_a_run_without_a_judge_has_tokens_and_no_scores_and_a_seat_that_never_spoke_nothing(played, arena, start):
-    found = run_metrics(played(judge=False, filter=False, max_turns=1), ["A", "B"])
-    assert [found[seat].goal_deviation for seat in "AB"] == [None, None]
-    assert all(found[seat].tokens for seat in "AB")
-
-    silent = run_metrics(start(arena()), ["A"])["A"]
+    silent = run_metrics(run, ["C"])["C"]
     assert (silent.tokens, silent.turns) == (None, [])

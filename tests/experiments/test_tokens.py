@@ -46,13 +46,9 @@ def test_a_token_without_a_number_is_shown_and_counts_in_no_average(missing):
     assert (view.confidence.tokens, view.confidence.known) == (2, 1)
     assert view.tokens[1].band == "unknown"
     assert view.low == ()
-
-
-def test_no_tokens_and_unknown_ones_give_no_average_and_rounding_above_zero_is_certainty():
     assert [summary(nothing) for nothing in (None, [])] == [None, None]
-    assert summary(stored(None, None)).average is None
-    assert together([]).average is None
-    assert token_view(stored(0.0001), "").tokens[0].probability == 1.0
+    assert (summary(stored(missing)).average, together([]).average) == (None, None)
+    assert token_view(stored(0.0001), "").tokens[0].probability == 1.0, "rounding above zero is certainty"
 
 
 def test_alternatives_have_their_probabilities_and_odd_ones_break_nothing():

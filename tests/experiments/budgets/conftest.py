@@ -39,12 +39,10 @@ def priced(provider: Any, /) -> None:
 
 @maker
 def allow(admin: Any, /, subject: Any, cost: Any = None, **more: Any) -> Budget:
-    """Sets a budget in the administrator's name."""
     return budgeting.set_budget(subject, by=admin, cost=None if cost is None else Decimal(str(cost)), **more)
 
 
 def account(budget: Budget) -> BudgetPeriod:
-    """Its latest one."""
     return budget.periods.latest("begins")
 
 

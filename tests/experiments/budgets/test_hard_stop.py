@@ -109,18 +109,9 @@ def test_the_tightest_of_several_budgets_decides_and_all_are_counted_also_one_th
     assert account(allow(experiment, 5)).cost_earlier == cost > 0
 
 
-def test_a_limit_of_tokens_holds_as_well_and_needs_no_price(arena, play, allow):
-    budget = allow(experiment := arena(**TALK), tokens=10_000)
-
-    run = play(experiment)
-
-    assert run.stop_reason == "budget_experiment"
-    assert "tokens are left of the budget" in run.error
-    assert 0 < account(budget).tokens_spent <= 10_000
-    assert_right(budget)
-
-
-def test_an_unknown_price_stops_a_run_unless_it_is_allowed(arena, start, drive, play, allow, provider, alice):
+def test_an_unknown_price_stops_a_run_unless_it_is_allowed_or_only_tokens_are_limited(
+    arena, start, drive, play, allow, provider, alice
+):
     experiment = arena(max_turns=1, judge=False, filter=False)
     under_way = start(experiment)
     allow(experiment, 1)
@@ -137,6 +128,13 @@ def test_an_unknown_price_stops_a_run_unless_it_is_allowed(arena, start, drive, 
     run = play(experiment)
     assert run.state == Run.State.COMPLETED
     assert spent(budget) == 0
+    assert_right(budget)
+
+    budget = allow(experiment := arena(**TALK), tokens=10_000)
+    run = play(experiment)
+    assert run.stop_reason == "budget_experiment"
+    assert "tokens are left of the budget" in run.error
+    assert 0 < account(budget).tokens_spent <= 10_000
     assert_right(budget)
 
 

@@ -22,8 +22,8 @@ def use(budget, **amounts):
     BudgetPeriod.objects.filter(budget=budget).update(**{name: Decimal(amount) for name, amount in amounts.items()})
 
 
-def test_the_list_shows_where_every_budget_stands_and_an_admin_sets_changes_and_removes_there(
-    admin, alice, project, allow
+def test_the_list_shows_where_every_budget_stands_in_three_queries_and_an_admin_sets_changes_and_removes_there(
+    admin, alice, charlie, project, allow, django_assert_max_num_queries
 ):
     use(allow(alice, 10, period="month"), cost_spent="2.5", cost_reserved="1")
     allow(project, tokens=5000)
@@ -42,9 +42,6 @@ def test_the_list_shows_where_every_budget_stands_and_an_admin_sets_changes_and_
     assert browser.post("/lab/budgets/", {**sent, "cost": ""}).status_code == 422
     assert browser.post(f"/lab/budgets/{budget.pk}/remove/").status_code == 302
     assert not Budget.objects.active().filter(period="day").exists()
-
-
-def test_many_budgets_take_three_queries(admin, alice, charlie, project, allow, django_assert_max_num_queries):
     for subject in (alice, charlie, admin, project):
         for period in ("total", "month", "day"):
             allow(subject, 1, period=period)
@@ -52,18 +49,25 @@ def test_many_budgets_take_three_queries(admin, alice, charlie, project, allow, 
         assert len(budget_standing.standings(Budget.objects.active())) == 12
 
 
-def test_an_owner_sets_their_experiments_budget_on_its_page_which_tells_others_who_look_nothing(alice, charlie, arena):
-    experiment = arena()
-    Experiment.objects.filter(pk=experiment.pk).update(visibility="lab")
-    address, browser = f"/experiments/{experiment.pk}/", signed_in(alice)
+def test_an_owner_sets_their_experiments_budget_on_its_page_and_it_and_the_status_bar_tell_no_others_of_it(
+    alice, charlie, arena, start, allow
+):
+    run = start(arena())
+    Experiment.objects.update(visibility="lab")
+    allow(alice, 50)
+    address, status = f"/experiments/{run.experiment_id}/", f"/runs/{run.pk}/status/"
+    browser, other = signed_in(alice), signed_in(charlie)
 
     browser.post(f"{address}budget/", {"cost": "12.34", "period": "total"})
 
-    assert Budget.objects.get().experiment == experiment
-    page, others = browser.get(address).content.decode(), signed_in(charlie).get(address)
+    budget = Budget.objects.get(experiment=run.experiment)
+    page, others = browser.get(address).content.decode(), other.get(address)
     assert "of $12.34 spent" in page
     assert "Change this experiment" in page
     assert (others.status_code, "12.34" in others.content.decode()) == (200, False)
+    use(budget, cost_spent="11.59", cost_earlier="0")
+    assert "$0.7500 left" in browser.get(status).content.decode(), "of the tightest"
+    assert "left" not in other.get(status).content.decode().partition("fact-cost")[2]
 
 
 @each_case(
@@ -89,13 +93,6 @@ def test_what_stands_beside_start(alice, allow, spent, most, level, words):
     assert budget_standing.beside(request, SimpleNamespace(most=most, unpriced=most.unpriced)) == [note]
 
 
-@each_case("page", ["arena", "council", "debate", "coding", "starchamber"])
-def test_every_set_up_page_says_what_is_left(alice, provider, allow, page):
-    use(allow(alice, 1), cost_spent="1")
-
-    assert "Nothing is left of the budget of alice" in signed_in(alice).get(f"/{page}/").content.decode()
-
-
 def test_what_is_left_is_the_chosen_projects_and_no_affair_of_others(alice, charlie, provider, allow, project, arena):
     use(allow(project, 1), cost_spent="1")
     browser, said, chosen = signed_in(alice), "budget of project Panels", {"project": str(project.pk)}
@@ -109,15 +106,9 @@ def test_what_is_left_is_the_chosen_projects_and_no_affair_of_others(alice, char
     [note] = budget_standing.for_person(alice, Most(), project.pk)
     assert "Ask an administrator (ada) to raise it." in note.words, "though Lena leads it"
 
-
-def test_the_status_bar_shows_the_tightest_budget_to_whoever_steers(start, arena, alice, charlie, allow):
-    run = start(arena())
-    Experiment.objects.update(visibility="lab")
-    allow(alice, 50)
-    use(allow(run.experiment, 3), cost_spent="2.25", cost_earlier="0")
-
-    assert "$0.7500 left" in signed_in(alice).get(f"/runs/{run.pk}/status/").content.decode()
-    assert "left" not in signed_in(charlie).get(f"/runs/{run.pk}/status/").content.decode().partition("fact-cost")[2]
+    use(allow(alice, 1), cost_spent="1")
+    for page in ("arena", "council", "debate", "coding", "starchamber"):
+        assert "Nothing is left of the budget of alice" in browser.get(f"/{page}/").content.decode(), page
 
 
 def test_the_partial_of_a_project_shows_its_own_and_its_experiments_budgets(alice, lena, project, arena, allow):

@@ -60,10 +60,8 @@ class Books:
         else:
             for one in accounts:
                 period = BudgetPeriod.objects.get(pk=one.period_id)
-                cost_left, tokens_left = (
-                    period.cost_left(one.budget.cost_limit),
-                    period.tokens_left(one.budget.token_limit),
-                )
+                cost_left = period.cost_left(one.budget.cost_limit)
+                tokens_left = period.tokens_left(one.budget.token_limit)
                 assert cost is None or cost_left is None or cost_left >= 0
                 assert tokens_left is None or tokens_left >= 0
 

@@ -1,7 +1,6 @@
 """Datasets with contestants whose outputs are there, and battles between them."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from experiments.models import (
     Sample,
     Step,
 )
-from experiments.models.signals import run_finished
 from experiments.runs import actions
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.planning import BattleGround, Place, draw
@@ -46,7 +44,6 @@ def field(alice: Any, /, contestants: int = 3, samples: int = 6, slug: str = "tr
 
 
 def join(dataset: Dataset, name: str, **fields: Any) -> Contestant:
-    """A contestant with an output for every sample."""
     contestant = Contestant.objects.create(dataset=dataset, name=name, **fields)
     Output.objects.bulk_create(
         Output(sample=sample, contestant=contestant, text=f"{name.capitalize()} says: tree {sample.index} is tall.")
@@ -87,7 +84,6 @@ def small_runs(settings: Any) -> None:
 
 @maker
 def campaign(woken_runs: Any, alice: Any, /, experiment: Experiment, **how: Any) -> Experiment:
-    """Starts the campaign of an experiment."""
     campaigns.start(experiment, by=alice, **how)
     return experiment
 
@@ -100,20 +96,6 @@ def play(drive: Callable[..., None], /, experiment: Experiment) -> None:
         if state_of(experiment) != Campaign.State.RUNNING:
             return
     raise AssertionError("the campaign does not come to its end")
-
-
-@contextmanager
-def stopping_at_first_end(experiment: Experiment) -> Iterator[None]:
-    """Within it, the campaign is stopped as soon as one of its runs has come to its end."""
-
-    def stop(sender: Any, run_id: Any, **more: Any) -> None:
-        campaigns.stop(experiment, by=experiment.owner)
-
-    run_finished.connect(stop)
-    try:
-        yield
-    finally:
-        run_finished.disconnect(stop)
 
 
 def state_of(experiment: Experiment) -> str:

@@ -10,9 +10,10 @@ from django.db import connections
 from experiments.engine import reservations
 from experiments.engine.driver import Driver
 from experiments.engine.events import LeaseLost
-from experiments.models import Call, Campaign, ModelPrice, ProviderModel, Run
+from experiments.models import Board, Call, Campaign, ModelPrice, ProviderModel, Run
 from experiments.workflows.battles import rows
-from experiments.workflows.battles.campaign import campaigns
+from experiments.workflows.battles.campaign import campaigns, counting
+from experiments.workflows.battles.campaign.progress import progress
 from experiments.workflows.shards import only_shards
 from tests.experiments.campaigns.conftest import asked, of, runs_of, state_of
 
@@ -43,7 +44,9 @@ def test_of_two_that_feed_a_campaign_at_once_one_does_it(field, battles, woken_r
     assert set(Campaign.objects.get().cursor["live"]) == {str(run.pk) for run in runs_of(experiment)}
 
 
-def test_a_driver_that_dies_after_the_answer_pays_only_once(field, battles, campaign, play, monkeypatch, settings):
+def test_a_driver_that_dies_after_the_answer_pays_only_once(
+    field, battles, campaign, play, monkeypatch, settings, provider
+):
     settings.LEASE_SECONDS = 1
     experiment = campaign(battles(field(contestants=3, samples=3)))
     written = rows._written
@@ -64,6 +67,12 @@ def test_a_driver_that_dies_after_the_answer_pays_only_once(field, battles, camp
     repeated = Call.objects.filter(run__experiment=experiment, attempt__gt=1)
     assert all(call.step.calls.get(attempt=call.attempt - 1).state == Call.State.LOST for call in repeated)
     assert len(asked(experiment)) == len(set(asked(experiment))) == 18
+    completed = Call.objects.filter(run__experiment=experiment, state=Call.State.COMPLETED)
+    assert Counter(completed.values_list("step__key", flat=True)) == Counter(asked(experiment))
+    seen = [row["request_id"] for row in provider.ledger()]
+    assert len(seen) == len(set(seen)) == Call.objects.filter(run__experiment=experiment).count()
+    [board] = Board.objects.all()
+    assert counting.recount(board) == board.changes == progress(experiment).decided == 9
 
 
 def test_a_run_of_its_own_is_taken_before_the_shards_that_wait(field, battles, campaign, arena, start, settings):

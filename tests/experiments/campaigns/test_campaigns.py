@@ -2,7 +2,6 @@
 
 import json
 import threading
-from collections import Counter
 
 import pytest
 
@@ -42,7 +41,6 @@ from tests.experiments.campaigns.conftest import (
     runs_of,
     serve,
     state_of,
-    stopping_at_first_end,
 )
 from tests.fixtures import add_model
 
@@ -146,26 +144,6 @@ def test_during_an_outage_everything_stays_open_and_is_asked_again_on_resume(fie
     assert Battle.objects.get(pk=battle.pk).winner == "tie"
 
 
-def test_a_failing_judge_fails_the_campaign_until_it_answers(field, battles, campaign, play, alice, settings):
-    settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 50, 1
-    experiment = campaign(battles(field(contestants=3, samples=8), judge=DEAD))
-    play(experiment)
-    assert state_of(experiment) == Campaign.State.FAILED
-    assert "resume" in Campaign.objects.get(pk=experiment.pk).note
-    before = reservations.spent_by_campaign_of(experiment.pk)
-    assert before.calls == before.failed > 0
-
-    serve(DEAD, RISEN)
-    assert campaigns.resume(experiment, by=alice)
-    assert reservations.spent_by_campaign_of(experiment.pk).calls == before.calls
-    play(experiment)
-
-    after = progress(experiment)
-    assert state_of(experiment) == Campaign.State.COMPLETED
-    assert of(experiment).exclude(winner="").count() == 24
-    assert (after.calls, after.failed_calls) == (before.calls + 2 * 24, before.calls)
-
-
 def test_a_contestant_that_joins_later_fights_only_its_own_battles(field, battles, campaign, play, alice):
     dataset = field(contestants=3, samples=2)
     experiment = campaign(battles(dataset))
@@ -224,10 +202,8 @@ def test_models_are_asked_for_their_outputs_until_they_come(field, alice, provid
 
 def test_a_button_pressed_twice_starts_one_campaign(field, battles, campaign, alice, play):
     dataset = field(contestants=3, samples=2)
-    first, second = (
-        campaign(battles(dataset, contestants=["ash", "birch"])),
-        battles(dataset, contestants=["ash", "birch"]),
-    )
+    first, second = (battles(dataset, contestants=["ash", "birch"]) for _ in range(2))
+    campaign(first)
     for more in ({}, {"seed": 5}):
         with pytest.raises(Conflict, match="already"):
             campaigns.start(second, by=alice, **more)
@@ -260,33 +236,6 @@ def test_who_is_left_out_meanwhile_fights_no_more_and_keeps_nobody_from_resuming
     assert of(experiment).count() == len(asked(experiment)) / 2 == 12
 
 
-def test_a_resumed_pass_asks_what_is_open_once(field, battles, campaign, play, alice, drive):
-    """Stopped in the middle of an outage: what was not reached comes first, then what was open, and nothing twice."""
-    experiment = campaign(battles(field(contestants=3, samples=4), judge=DEAD))
-    with stopping_at_first_end(experiment):
-        drive(0.3)
-    tried = Counter(asked(experiment))
-    assert state_of(experiment) == Campaign.State.STOPPED
-    assert not runs_of(experiment).live().exists()
-    assert 0 < of(experiment).count() < 12
-
-    assert campaigns.resume(experiment, by=alice)
-    revived = {key for run in runs_of(experiment).live() for key in expected(run)}
-    play(experiment)
-
-    assert state_of(experiment) == Campaign.State.OPEN
-    assert of(experiment).count() == 12
-    again = Counter(asked(experiment)) - tried
-    assert {key for key, times in again.items() if times > 1} <= revived
-    assert set(tried) <= set(again) | revived
-
-
-def expected(run):
-    """What a run asks for."""
-    places = ("{sample}-{left}-{right}".format(**task) for task in run.overrides["tasks"])
-    return [f"battle/judge/{place}/{order}" for place in places for order in ("original", "swapped")]
-
-
 def test_a_run_that_fails_again_and_again_does_not_stop_the_others(field, battles, campaign, play, alice, monkeypatch):
     experiment = campaign(battles(field(contestants=2, samples=6)))
     cursed = runs_of(experiment).order_by("created").first().pk
@@ -311,10 +260,9 @@ def test_a_run_that_fails_again_and_again_does_not_stop_the_others(field, battle
 
 
 def test_a_prompt_that_was_changed_and_a_judge_that_was_switched_off_are_named(field, battles, campaign, play, alice):
-    changed, judged = (campaign(battles(field(contestants=2, samples=2, slug=slug))) for slug in ("changed", "judged"))
+    changed = campaign(battles(field(contestants=2, samples=2)))
     config = {**changed.config, "prompt_version": "0123456789abcdef"}
     Experiment.objects.filter(pk=changed.pk).update(config=config)
-    campaigns.stop(judged, by=alice)
     play(changed)
 
     assert state_of(changed) == Campaign.State.FAILED
@@ -322,10 +270,11 @@ def test_a_prompt_that_was_changed_and_a_judge_that_was_switched_off_are_named(f
     assert not of(changed).exists()
     with pytest.raises(Invalid, match="set the battles up again"):
         campaigns.resume(Experiment.objects.get(pk=changed.pk), by=alice)
+    Experiment.objects.filter(pk=changed.pk).update(config=changed.config)
     ProviderModel.objects.filter(slug=JUDGE).update(is_active=False)
     with pytest.raises(Forbidden, match="are not available"):
-        campaigns.resume(judged, by=alice)
-    assert state_of(judged) == Campaign.State.STOPPED
+        campaigns.resume(changed, by=alice)
+    assert state_of(changed) == Campaign.State.FAILED
 
 
 def test_the_sweep_feeds_what_nobody_fed_and_ends_what_has_lost_its_dataset(field, battles, campaign, play, alice):
@@ -361,8 +310,3 @@ def test_of_an_archived_project_what_is_under_way_ends_and_nothing_more_begins(f
     assert "archived" in progress(experiment).note
     with pytest.raises(Forbidden):
         campaigns.resume(Experiment.objects.get(pk=experiment.pk), by=alice)
-
-    Project.objects.update(archived=False)
-    assert campaigns.resume(Experiment.objects.get(pk=experiment.pk), by=alice)
-    play(experiment)
-    assert (state_of(experiment), of(experiment).count()) == (Campaign.State.COMPLETED, 12)

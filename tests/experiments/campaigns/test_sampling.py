@@ -141,20 +141,18 @@ def test_an_adaptive_plan_divided_over_several_runs_stays_adaptive_and_says_that
 ):
     settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 2, 4
     sampling = {"plan": "adaptive", "min_per_pair": 3, "max_per_pair": 20, "batch": 1, "target_width": 1000}
+    tight = {**sampling, "min_per_pair": 2, "max_per_pair": 3, "target_width": 1}
+    wide, few = (
+        campaign(battles(field(contestants=3, samples=samples, slug=slug), sampling=plan))
+        for slug, samples, plan in (("wide", 20, sampling), ("few", 3, tight))
+    )
+    play(wide)
+    play(few)
 
-    experiment = campaign(battles(field(contestants=3, samples=20), sampling=sampling))
-    play(experiment)
-
-    found = progress(experiment)
-    assert (found.state, found.note) == (Campaign.State.COMPLETED, "")
-    assert runs_of(experiment).count() >= 4
-    assert 9 <= of(experiment).exclude(winner="").count() < 60
-
-    tight = {"plan": "adaptive", "min_per_pair": 2, "max_per_pair": 3, "batch": 1, "target_width": 1}
-    experiment = campaign(battles(field(contestants=3, samples=3, slug="few"), sampling=tight))
-    play(experiment)
-    found = progress(experiment)
-    assert (found.state, found.note) == (Campaign.State.COMPLETED, "The target width was not reached.")
+    notes = [(found.state, found.note) for found in map(progress, (wide, few))]
+    assert notes == [(Campaign.State.COMPLETED, ""), (Campaign.State.COMPLETED, "The target width was not reached.")]
+    assert runs_of(wide).count() >= 4
+    assert 9 <= of(wide).exclude(winner="").count() < 60
 
 
 def test_a_sample_is_the_same_for_all_pairs_which_advance_together_and_for_the_same_seed(field, battles, settings):

@@ -34,21 +34,17 @@ def concluded(council, start, drive, alice, /, *members, **config):
     return ClientTalk.objects.create(owner=alice, system="council", run=run)
 
 
-def test_an_empty_conversation_is_there_before_anything_is_asked_and_an_empty_question_is_refused(api):
-    made = api.post("conversations", {}).json()
-
-    assert (made["title"], made["messages"]) == ("New Conversation", [])
-    assert api.get(f"conversations/{made['id']}").json() == made
-    [listed] = api.get("conversations").json()
-    assert (listed["id"], listed["message_count"]) == (made["id"], 0)
-    assert api.get(f"conversations/{made['id']}/message/stream").status_code == 409
-    assert api.post(f"conversations/{made['id']}/message", {"content": ""}).status_code == 400
-    assert api.post(f"conversations/{made['id']}/message/stream", {}).status_code == 400
-
-
 @pytest.mark.databases
 def test_questions_are_answered_in_three_stages_by_the_same_council(api, models, driven):
-    id_ = opened(api)
+    made = api.post("conversations", {}).json()
+    id_ = made["id"]
+    assert (made["title"], made["messages"]) == ("New Conversation", [])
+    assert api.get(f"conversations/{id_}").json() == made
+    [listed] = api.get("conversations").json()
+    assert (listed["id"], listed["message_count"]) == (id_, 0)
+    assert api.get(f"conversations/{id_}/message/stream").status_code == 409
+    for end in ("message", "message/stream"):
+        assert api.post(f"conversations/{id_}/{end}", {"content": ""}).status_code == 400
 
     answer = api.post(f"conversations/{id_}/message", {"content": "Why is the sky blue?"})
 
@@ -167,13 +163,16 @@ def test_a_token_needs_the_scope_of_what_it_asks_for(alice, method, path, scope)
     assert (answer.status_code, f"scope “{scope}”" in answer.json()["detail"]) == (403, True)
 
 
-def test_what_somebody_has_begun_is_found_by_nobody_else(api, charlies, models):
+def test_what_somebody_has_begun_is_found_by_nobody_else_and_an_id_that_is_none_not_at_all(api, charlies, models):
     talk = api.post("starchamber/start", {"model": {"modelId": models[0]}, "firstMessage": "Hello"}).json()
 
     assert charlies.get("starchamber/status", experimentId=talk["experimentId"]).status_code == 404
     said = {"experimentId": talk["experimentId"], "message": "Hello"}
     assert charlies.post("starchamber/turn", said).status_code == 404
     assert charlies.post("starchamber/stop", said).json() == {"success": True}
+    for nothing in ("", "sc_nothing", "exp_01a2017a8bc072c09175cb3ee99acb82"):
+        assert api.post("starchamber/stop", {"experimentId": nothing}).json() == {"success": True}
+        assert api.get("starchamber/status", experimentId=nothing).status_code == 404, nothing
     api.post("conversations", {})
     assert charlies.get("conversations").json() == []
     assert ClientTalk.objects.get(system="starchamber").run.state == "queued"

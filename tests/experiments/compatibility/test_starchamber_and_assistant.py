@@ -91,12 +91,6 @@ def test_what_cannot_be_begun_is_refused(api, models, arena_body, path, wrong):
     assert not Run.objects.exists()
 
 
-@each_case("talk", ["", "sc_nothing", "exp_01a2017a8bc072c09175cb3ee99acb82"])
-def test_an_id_that_is_none_is_not_found(api, talk):
-    assert api.post("starchamber/stop", {"experimentId": talk}).json() == {"success": True}
-    assert api.get("starchamber/status", experimentId=talk).status_code == 404
-
-
 def test_a_role_answers_a_prompt_once_under_one_key(api, models, driven):
     asked = {"role": "debater_b", "prompt": "Share one telescope.", "model": models[1], "allowFallback": True}
 

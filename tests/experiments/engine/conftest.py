@@ -7,7 +7,6 @@ from tests.making import maker
 
 @maker
 def branch(alice, drive, /, message, text=None):
-    """Branches from a message and drives the child."""
     child = branching.branch(message, by=alice, text=text)
     drive()
     return fresh(child)

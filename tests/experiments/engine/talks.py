@@ -11,7 +11,6 @@ from tests.making import maker
 
 @maker
 def talk(starchamber, start, drive, /, *model, **config):
-    """Starts a talk and drives it to the first pause."""
     run = start(starchamber(*model, **config))
     drive()
     return fresh(run)

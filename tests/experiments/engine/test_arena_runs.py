@@ -30,7 +30,6 @@ TURN = [
 
 @maker
 def play(arena, start, drive, /, experiment=None, seed=7, **config):
-    """Plays a run to its end, or to its first pause."""
     run = start(experiment or arena(**config), seed=seed)
     drive()
     run.refresh_from_db()
@@ -44,7 +43,7 @@ def course(run):
 
 
 @pytest.mark.databases
-def test_a_run_of_two_turns_has_its_messages_judgments_calls_and_events(play, provider):
+def test_a_run_of_two_turns_has_its_messages_judgments_calls_and_events(play, provider, monkeypatch):
     run = play()
 
     assert (run.state, run.stop_reason) == (Run.State.COMPLETED, "max_turns")
@@ -62,13 +61,8 @@ def test_a_run_of_two_turns_has_its_messages_judgments_calls_and_events(play, pr
     begun = ["experiment_created", "experiment_started running"]
     assert course(run) == [*begun, *TURN, *TURN, "experiment_stopped completed"]
     assert list(run.events.filter(type="turn_started").values_list("data__turn", flat=True)) == [1, 2]
-
-
-def test_a_run_that_gives_way_to_others_after_every_step_comes_to_its_end(play, monkeypatch):
     monkeypatch.setattr(run_execution, "MOMENT", -1)
-    run = play()
-
-    assert course(run)[2:] == [*TURN, *TURN, "experiment_stopped completed"]
+    assert course(play()) == course(run), "it gives way to others after every step"
 
 
 def test_a_gap_lies_between_two_turns(play):
@@ -94,9 +88,10 @@ def test_a_seat_has_its_own_sampling(arena, play):
     assert not {"top_p", "top_logprobs"} & of_b.keys()
 
 
-def test_the_seed_of_the_run_makes_the_seed_of_each_call(arena, play):
-    experiment = arena(max_turns=2, **BARE)
+def test_the_seed_of_the_run_makes_the_seed_of_each_call_and_says_who_begins(arena, play):
+    experiment = arena(max_turns=2, counterbalance=True, **BARE)
     first, same, other = [play(experiment, seed=seed) for seed in (1, 1, 2)]
+    assert [run.messages.first().seat for run in (first, same, other)] == ["B", "B", "A"], "counterbalanced"
 
     seeds = [[asked["seed"] for asked in requests(run)] for run in (first, same, other)]
     texts = [[message.raw_text for message in run.messages.all()] for run in (first, same, other)]
@@ -119,12 +114,6 @@ def test_token_probabilities_are_asked_of_sides_that_give_them_when_that_is_set(
     call = play(experiment).calls.get(step__key="turn/1/A")
     assert (call.model, "logprobs" in call.request, call.logprobs) == (model, False, None)
     assert call.warnings, "it is said that they were left out"
-
-
-def test_who_begins_alternates_with_the_seed_when_counterbalanced(arena, play):
-    experiment = arena(counterbalance=True, max_turns=1)
-
-    assert [play(experiment, seed=seed).messages.first().seat for seed in (10, 11)] == ["A", "B"]
 
 
 def test_a_limit_of_money_is_never_passed_and_refuses_a_model_of_unknown_price(arena, play, provider):

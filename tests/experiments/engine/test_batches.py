@@ -1,7 +1,6 @@
 """Calls in batches: written ahead, sent together once, settled as others are, and lost in no way of dying."""
 
 import contextlib
-import json
 import threading
 from decimal import Decimal
 
@@ -174,12 +173,8 @@ def test_what_comes_back_for_a_stopped_run_is_kept_with_what_it_cost(arena, batc
     later(31)
     assert actions.stop(fresh(run), by=alice)
     stopped, period = run.calls.get(), Budget.objects.get().periods.get()
-    assert (fresh(run).state, stopped.state, stopped.cost, stopped.cost_source) == (
-        "stopped",
-        "stopped",
-        None,
-        "unknown",
-    )
+    assert (fresh(run).state, stopped.state) == ("stopped", "stopped")
+    assert (stopped.cost, stopped.cost_source) == (None, "unknown")
     assert (period.cost_spent, period.cost_reserved) == (stopped.reserved, 0)
     assert is_sound(run)
     if deleted:
@@ -197,18 +192,6 @@ def test_what_comes_back_for_a_stopped_run_is_kept_with_what_it_cost(arena, batc
     assert days.roll_up() == 1
     if not deleted:
         assert is_sound(run)
-
-
-def test_an_answer_that_is_there_when_its_run_is_stopped_is_kept(arena, batched, alice):
-    run = batched(arena(*SPEAKERS, **TALK))
-    later(31)
-    later(61)
-    assert fresh(run).state == "queued"
-    assert actions.stop(fresh(run), by=alice)
-
-    call = run.calls.get()
-    assert (call.state, bool(call.text), call.cost_source) == ("stopped", True, "batch")
-    assert is_sound(run)
 
 
 def test_a_limit_of_tokens_waits_for_what_is_batched_and_holds(council, batched, to_the_end):
@@ -239,7 +222,9 @@ def test_a_budget_is_kept_by_calls_in_batches(arena, batched, to_the_end, alice)
     assert is_sound(done)
 
 
-def test_a_paused_run_takes_in_what_comes_and_asks_nothing_more(arena, batched, to_the_end, alice, drive):
+def test_a_paused_run_and_one_that_is_stopped_take_in_what_comes_and_ask_nothing_more(
+    arena, batched, to_the_end, alice, drive
+):
     run = batched(arena(*SPEAKERS, **TALK))
     later(31)
     Run.objects.filter(pk=run.pk).update(is_held=True)
@@ -249,6 +234,15 @@ def test_a_paused_run_takes_in_what_comes_and_asks_nothing_more(arena, batched, 
     assert (fresh(run).state, states(run), run.messages.count()) == ("waiting", ["completed"], 1)
     steering.release(fresh(run), by=alice)
     assert [one.state for one in to_the_end(run)] == ["completed"]
+
+    stopped = batched(arena(*SPEAKERS, **TALK))
+    later(31)
+    later(61)
+    assert fresh(stopped).state == "queued"
+    assert actions.stop(fresh(stopped), by=alice)
+    call = stopped.calls.get()
+    assert (call.state, bool(call.text), call.cost_source) == ("stopped", True, "batch")
+    assert is_sound(stopped)
 
 
 def test_answers_that_come_while_a_run_looks_are_not_slept_through(arena, batched, batches, drive, monkeypatch):
@@ -285,10 +279,7 @@ def test_a_failed_batch_and_one_that_never_ends_fail_their_calls(arena, batched,
     virtual_time.skip(batch_sending.GIVE_UP.total_seconds())
     later()
     assert Batch.objects.order_by("created").last().state == "ended"
-    assert json.loads(json.dumps(states(other))) == ["batched"]
-    drive = Driver(threading.Event())
-    drive.drive(0.1)
-    assert (other.calls.order_by("attempt").first().error_kind, Call.objects.filter(state="sent").count()) == (
-        "outcome_unknown",
-        0,
-    )
+    assert states(other) == ["batched"]
+    Driver(threading.Event()).drive(0.1)
+    assert other.calls.order_by("attempt").first().error_kind == "outcome_unknown"
+    assert not Call.objects.filter(state="sent").exists()

@@ -4,8 +4,8 @@ import pytest
 
 from accounts.errors import Forbidden, Invalid
 from experiments.models import Call, Event, Judgment, Message, Run, Step
-from experiments.runs.steering import branching, steering
-from experiments.runs.timeline import from_rows, replayed
+from experiments.runs.steering import branching
+from tests.experiments.pages.painted import assert_same_page
 
 
 @pytest.fixture
@@ -25,11 +25,6 @@ def everything(run):
 
 def texts(run):
     return [(m.turn, m.seat, m.raw_text, m.text) for m in run.messages.order_by("seq")]
-
-
-def shown(entries):
-    """The transcript; the metrics have a place of their own."""
-    return [(entry.anchor, entry.data.get("text")) for entry in entries if entry.type != "model_metrics"]
 
 
 @pytest.mark.databases
@@ -61,10 +56,7 @@ def test_an_edited_message_is_read_by_the_other_side_says_that_it_was_edited_and
     assert any("I give you everything." in item["content"] for item in reply)
     assert child.steps.filter(key="turn/2/A/filter", calls__isnull=False).exists(), "the filter reads it anew"
     assert parent.messages.get(turn=2, seat="A").raw_text == message.raw_text
-    rows = from_rows(Run.objects.select_related("experiment").get(pk=child.pk))
-    events = replayed(child.events.order_by("seq"))
-    assert shown(rows) == shown(events)
-    assert sorted(entry.anchor for entry in rows) == sorted(entry.anchor for entry in events)
+    assert_same_page(child)
 
     second = branch(edited, "I give you half.")
     assert [texts(run)[2][2] for run in (child, second)] == ["I give you everything.", "I give you half."]
@@ -84,16 +76,3 @@ def test_what_cannot_be_branched_is_refused(played, alice):
     with pytest.raises(Forbidden, match="are not available"):
         branching.branch(message, by=alice)
     assert Run.objects.count() == 1
-
-
-def test_a_live_run_can_be_branched_while_it_waits(arena, start, drive, alice, branch):
-    run = start(arena(mode="manual", max_turns=2))
-    drive()
-    steering.say(run, by=alice, key="turn/1/A/prompt", action="send", text="Be bold.")
-    drive()
-    child = branch(run.messages.get())
-
-    run.refresh_from_db()
-    assert (run.state, child.state) == ("waiting", "waiting")
-    assert child.open_pauses[-1].key == "turn/1/B/prompt"
-    assert child.steps.get(key="turn/1/A/prompt").data["text"] == "Be bold."

@@ -97,6 +97,9 @@ def test_a_run_is_played_by_a_caller_that_is_told_no_key_and_its_rows_go_with_it
         order = HandedCall.objects.get().order
         assert order_of(order).request.messages
         assert "api_key" not in order
+        said = json.loads(order)
+        later = json.dumps({**said, "request": with_more(said["request"]), "of_a_later_release": 1})
+        assert order_of(later) == order_of(order), "what the next release adds is passed over"
         play_to_the_end(run, hand)
 
     assert fresh(run).state == Run.State.COMPLETED
@@ -237,7 +240,7 @@ def with_more(value):
     return [with_more(one) for one in value] if isinstance(value, list) else value
 
 
-def test_an_answer_comes_back_as_it_was_and_what_the_next_release_adds_to_it_is_passed_over():
+def test_an_answer_comes_back_as_it_was_whatever_the_next_release_adds_and_ends_its_call_alone_if_unreadable():
     completion = Completion(text="Na\ufffd ☃", logprobs=(TokenLogprob("a", float("-inf")),), usage=Usage(1, 2))
     error = RateLimited("Wait.", status=429, retry_after=7.5, partial=completion)
     result = handover.CallResult(uuid4(), uuid4(), completion, error, 1.5, None)
@@ -247,21 +250,9 @@ def test_an_answer_comes_back_as_it_was_and_what_the_next_release_adds_to_it_is_
         assert (back.completion, back.seconds, back.call_id) == (completion, 1.5, result.call_id)
         assert (type(back.error), str(back.error)) == (RateLimited, "Wait.")
         assert (back.error.retry_after, back.error.status, back.error.partial) == (7.5, 429, completion)
-
-
-def test_what_the_next_release_adds_to_orders_is_passed_over(run, hand):
-    with driving():
-        handed(run)
-    text = HandedCall.objects.get().order
-    later = json.dumps({**json.loads(text), "request": with_more(json.loads(text)["request"]), "of_a_later_release": 1})
-    assert order_of(later) == order_of(text)
-
-
-@each_case("text", ["", "{}", "[1", '{"completion": 7}'])
-def test_an_answer_that_cannot_be_read_ends_its_call_alone_which_may_have_been_billed(text):
-    back = orders.result_of(text, uuid4(), uuid4())
-
-    assert (back.error.kind, back.was_sent, back.is_stopped) == ("outcome_unknown", True, False)
+    for text in ("", "{}", "[1", '{"completion": 7}'):
+        back = orders.result_of(text, uuid4(), uuid4())
+        assert (back.error.kind, back.was_sent, back.is_stopped) == ("outcome_unknown", True, False), "maybe billed"
 
 
 def test_a_record_that_was_not_written_to_its_end_or_is_damaged_is_ignored(db):
@@ -310,9 +301,12 @@ def test_without_a_spool_nothing_counts_as_unsent(run, hand, monkeypatch):
     assert Caller.objects.get().died
 
 
-def test_a_call_is_begun_at_the_next_look_where_the_database_went_away_once_it_was_claimed(run, monkeypatch):
-    process, begun = CallerProcess(threading.Event(), threading.Event()), []
+def test_a_call_is_begun_at_the_next_look_where_the_database_went_away_once_it_was_claimed_and_stopped_when_asked(
+    run, monkeypatch
+):
+    process, begun, stopped = CallerProcess(threading.Event(), threading.Event()), [], []
     monkeypatch.setattr(process._executor, "submit", lambda call: begun.append(call.call_id))
+    monkeypatch.setattr(process._executor, "stop", stopped.append)
     process._beat()
     with driving():
         handed(run)
@@ -323,8 +317,11 @@ def test_a_call_is_begun_at_the_next_look_where_the_database_went_away_once_it_w
                 process._look_after_mine()
         for _look in range(2):
             process._look_after_mine()
+        assert stopped == []
+        HandedCall.objects.update(stop_requested=True)
+        process._look_after_mine()
 
-    assert begun == [run.calls.get().pk]
+    assert begun == stopped == [run.calls.get().pk]
 
 
 def test_rows_of_callers_that_ended_a_day_ago_go_unless_a_call_is_still_theirs(run, hand):

@@ -7,19 +7,17 @@ import pytest
 
 from accounts.errors import AlreadyAnswered, Forbidden, Invalid
 from experiments.engine import recording, run_execution
-from experiments.engine.driver import Driver
 from experiments.engine.reservations import OverLimit
 from experiments.engine.verification import verify
 from experiments.models import Call, Run
 from experiments.runs import actions
 from experiments.runs.steering import steering
 from experiments.workflows.council.pages import rankings
-from tests.experiments.deliberating import FAST, PLAIN, assert_same_page, calls, counted, fresh, member, offer, told
+from tests.experiments.deliberating import FAST, assert_same_page, calls, counted, fresh, member, offer
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
 DOWN = "sim/neutral:first=0:fail=401"
-ONCE = "sim/neutral:first=0:words=30:fail=401:times=1"  # each request fails the first time that it is made
 
 
 def messages(run):
@@ -27,9 +25,18 @@ def messages(run):
 
 
 @pytest.mark.databases
-def test_a_question_is_answered_ranked_and_concluded(convene):
-    run = convene(*FAST, "sim/refusing:first=0")
+def test_a_question_is_answered_ranked_and_concluded_those_asked_at_once_written_ahead_together(convene, monkeypatch):
+    written, open_calls = [], recording.open_calls
 
+    def count(lease, begun, accounts=()):
+        written.append(len(begun))
+        return open_calls(lease, begun, accounts)
+
+    monkeypatch.setattr(recording, "open_calls", count)
+    run = convene(*FAST, "sim/refusing:first=0", limits={"tokens": 1_000_000})
+
+    assert sorted(written) == [1, 4, 4]  # the conclusion, the answers, the reviews
+    assert dict(verify(Run.objects.filter(pk=run.pk))) == {}
     assert (run.state, run.stop_reason) == ("completed", "your_turn")
     members = [f"member-{number}" for number in (1, 2, 3, 4)]
     assert messages(run)[0] == (1, "message_sent", "person")
@@ -46,39 +53,6 @@ def test_a_question_is_answered_ranked_and_concluded(convene):
     assert list(rankings.ranking(streamed).best) == streamed["best"]
     told_of = {one["reviewer"]: (one["order"], one["offered"]) for one in streamed["ballots"]}
     assert told_of == {one.reviewer: (one.order, list(one.labels.values())) for one in run.ballots.all()}
-
-
-@pytest.mark.databases
-def test_those_who_are_asked_at_once_are_written_ahead_in_one_transaction(council, start, drive, monkeypatch):
-    written, open_calls = [], recording.open_calls
-
-    def count(lease, begun, accounts=()):
-        written.append(len(begun))
-        return open_calls(lease, begun, accounts)
-
-    monkeypatch.setattr(recording, "open_calls", count)
-    run = start(council(*FAST, limits={"tokens": 1_000_000}))
-    drive()
-
-    assert fresh(run).state == "completed"
-    assert sorted(written) == [1, len(FAST), len(FAST)]  # the conclusion, the answers, the reviews
-    assert dict(verify(Run.objects.filter(pk=run.pk))) == {}
-
-
-def test_the_answers_and_then_the_reviews_are_under_way_together(council, start, settings):
-    settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
-    slow = tuple(f"sim/{name}:first=2:tps=60:words=30" for name in ("cooperative", "competitive", "neutral"))
-    run = start(council(*slow))
-    most = {"reply": 0, "review": 0}
-
-    def look():
-        for purpose, before in most.items():
-            sent = run.calls.filter(state=Call.State.SENT, step__purpose=purpose).count()
-            most[purpose] = max(before, sent)
-
-    Driver(threading.Event(), heartbeat=look).drive(0.5)
-
-    assert most == {"reply": 3, "review": 3}
 
 
 def test_a_title_is_never_in_the_way(council, start, alice, scripted):
@@ -100,36 +74,8 @@ def test_a_title_is_never_in_the_way(council, start, alice, scripted):
     assert_same_page(run)
 
 
-def test_without_chair_and_ranking_the_run_fails_and_can_be_resumed(convene, alice, drive, scripted):
-    models = [scripted.model(f"s/{n}", member(f"It is {n}.", lambda _answers: "All fine."), **PLAIN) for n in "ab"]
-    run = convene(*models, chair=ONCE)
-    assert (run.state, run.stop_reason) == ("failed", "no_conclusion")
-    assert (counted(run)["skipped"], counted(run)["best"]) == ("no_ballots", [])
-
-    actions.resume(run, by=alice)
-    drive()
-    run = fresh(run)
-    assert (run.state, run.messages.filter(step__purpose="conclusion").count()) == ("completed", 1)
-    assert "no reviewer gave a ranking" in told(run, "turn/1/conclusion")
-    assert run.calls.filter(step__purpose__in=["reply", "review", "repair"]).count() == 6
-    assert_same_page(run)
-
-
 def questions(run):
     return [m.text for m in run.messages.filter(seat="person").order_by("seq")]
-
-
-def test_two_tabs_that_ask_are_both_heard_in_order(council, start, drive, alice):
-    run = start(council(*FAST))
-    steering.ask_further(fresh(run), by=alice, text="And at sunset?")
-    steering.ask_further(run, by=alice, text="And on Mars?")
-    drive()
-
-    assert questions(run) == ["Why is the sky blue?", "And at sunset?", "And on Mars?"]
-    assert (fresh(run).state, offer(run).key) == ("completed", "turn/3/next")
-    assert run.messages.filter(step__purpose="conclusion").count() == 3
-    assert set(run.steps.filter(kind="offer").values_list("seat", flat=True)) == {"person"}
-    assert_same_page(run)
 
 
 def test_a_question_asked_while_it_is_driven_is_answered_by_the_same_driver(council, start, alice, scripted):

@@ -1,15 +1,10 @@
 """Whenever a worker dies, the run completes as if nothing had happened, and no recorded step is asked again."""
 
-import itertools
-import threading
-
 import pytest
 
 from experiments.engine import driver
-from experiments.engine.jobs import wake
-from experiments.models import Call, Cycle, Experiment, Run
+from experiments.models import Cycle, Experiment, Run
 from experiments.runs.steering import steering
-from experiments.workflows.coding.config import coder
 from tests.experiments import contesting
 from tests.experiments.contests import judgment
 from tests.experiments.deliberating import FAST, fresh
@@ -24,12 +19,10 @@ from tests.experiments.engine.crashes import (
     record,
     writes_of,
 )
-from tests.fixtures import Worker, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
 TALK = {"a": "sim/cooperative:first=0:words=30", "b": "sim/deceptive:first=0:words=30", "max_turns": 2}
-SCRIPT = [{"text": "You refused. Why?", "when": "refused"}, {"text": "And at sunset?"}]
 SAYS = {
     "arena": {
         "turn/1/A/prompt": ("note", "Bluff."),
@@ -78,7 +71,6 @@ def play(request, alice, start, drive, monkeypatch):
     experiment = {
         "arena": lambda: make("arena")(**TALK, mode="manual"),
         "council": lambda: make("council")(*FAST[:2], title=True),
-        "scripted council": lambda: make("council")(*FAST[:2], script=SCRIPT),
         "debate": lambda: make("debate")(mode="manual", rounds=2),
     }[name]()
 
@@ -131,7 +123,7 @@ def assert_nothing_changes(monkeypatch, play, moments):
         assert_books_balance(run, play.provider)
 
 
-@pytest.mark.parametrize("play", ["arena", "council", "debate", "contest", "scripted council"], indirect=True)
+@each_play
 def test_a_crash_at_one_write_of_each_kind_changes_nothing(play, monkeypatch):
     assert_nothing_changes(monkeypatch, play, one_of_each)
 
@@ -141,35 +133,3 @@ def test_a_crash_at_one_write_of_each_kind_changes_nothing(play, monkeypatch):
 @each_play
 def test_a_crash_at_any_write_changes_nothing(play, monkeypatch, fault):
     assert_nothing_changes(monkeypatch, play, lambda names: all_of_them(names, fault))
-
-
-@pytest.mark.system
-def test_a_contest_killed_after_40_of_90_judgments_asks_exactly_the_missing_50(alice, start, drive, scripted):
-    passing, is_open = threading.Semaphore(40), threading.Event()
-
-    def held_back(_body):
-        return judgment(7) if passing.acquire(blocking=False) or is_open.wait(120) else 500
-
-    slugs = contesting.models(scripted, *[contesting.quick(judgment=held_back)] * 10)
-    run = contesting.begun(alice, start, slugs)
-    with contesting.sandbox_as_played():
-        wake(run.pk)
-        with Worker():
-            wait_until(lambda: run.judgments.count() == 40, "40 judgments")
-        before = len(scripted.received)
-        is_open.set()
-        expire_leases()
-        drive()
-
-    run = fresh(run)
-    assert (run.state, run.cycles.get().state, run.judgments.count()) == ("completed", "rated", 90)
-    assert len(scripted.received) - before == 50
-    assert set(run.calls.filter(state=Call.State.LOST).values_list("step__purpose", flat=True)) <= {"judge"}
-    completed = run.calls.filter(step__purpose="judge", state=Call.State.COMPLETED)
-    assert completed.count() == completed.values("step").distinct().count() == 90
-    seats = [coder(number) for number in range(1, 11)]
-    pairs = set(run.judgments.values_list("judge_seat", "subject"))
-    assert pairs == set(itertools.permutations(seats, 2))
-    asked = [len(contesting.asked(scripted, kind)) for kind in ("problem", "solution")]
-    assert asked == [1, 10]
-    contesting.assert_told_once(run)

@@ -19,16 +19,14 @@ from rq import Queue
 from rq.executions import Execution
 from rq.registry import StartedJobRegistry
 
-from experiments.engine import driver, jobs, leases, partial_text, pauses
+from experiments.engine import driver, jobs, leases, pauses
 from experiments.engine.events import REDIS_SECONDS, LeaseLost
 from experiments.engine.jobs import QUEUE, BaseWorker, run_looks, wake
 from experiments.engine.recording import Lease
 from experiments.lab.observing import counting
 from experiments.models import Call, Provider, Run, Step
 from experiments.runs import actions
-from experiments.runs.steering import steering
 from experiments.tasks import job_queue
-from tests.cases import each_case
 from tests.experiments.engine.crashes import assert_books_balance, expire_leases
 from tests.experiments.engine.talks import fresh
 from tests.fixtures import Worker, add_model, wait_until
@@ -70,26 +68,6 @@ def test_a_call_under_way_is_heard_out_and_nothing_else_is_asked(arena, start, d
     assert_books_balance(fresh(run), provider)
 
 
-@pytest.mark.system
-def test_a_call_that_takes_too_long_is_cut_and_kept(arena, start, drive, provider, until, settings, monkeypatch):
-    settings.DRAIN_SECONDS = 0.1
-    monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)  # what is kept is kept at the end
-    run = start(arena(a=TALKATIVE))
-    took = until(is_streaming(provider), "the first words")
-
-    [call] = run.calls.all()
-    assert len(call.text.split()) >= 10
-    assert took < 10
-    assert fresh(run).state == Run.State.QUEUED
-    monkeypatch.undo()
-    run.experiment.participants.filter(seat="A").update(model=add_model("sim/cooperative:first=0:words=2000"))
-    drive()
-    again = run.calls.get(step=call.step_id, attempt=2)
-    assert again.text.startswith(call.text)
-    assert Call.objects.get(pk=call.pk).state == Call.State.LOST
-    assert_books_balance(fresh(run), provider)
-
-
 def test_what_waits_for_its_turn_at_the_provider_costs_nothing(arena, start, provider, until, settings, monkeypatch):
     settings.DRAIN_SECONDS = 0.1
     monkeypatch.setattr(driver, "CUT_OFF_SECONDS", 30.0)  # on a busy machine they take longer
@@ -103,16 +81,26 @@ def test_what_waits_for_its_turn_at_the_provider_costs_nothing(arena, start, pro
     assert all(fresh(run).last_seq == run.events.count() for run in runs), "no number of an event is left out"
 
 
-def test_the_last_words_are_written_after_all_older_ones(arena, start, provider, until, settings, monkeypatch):
+def test_a_call_that_takes_too_long_is_cut_and_its_last_words_are_written_after_all_older_ones(
+    arena, start, drive, provider, until, settings, monkeypatch
+):
     settings.DRAIN_SECONDS = 0.1
-    done, saved = [], []
-    monkeypatch.setattr(stepped_engine.SteppedWriter, "close", lambda _writer: done.append("writer"))
-    monkeypatch.setattr(driver, "save", lambda texts: (done.append("last words"), saved.extend(texts)))
-    start(arena(a=TALKATIVE))
-    until(is_streaming(provider), "the first words")
+    done, saved, save = [], [], driver.save
+    with monkeypatch.context() as patch:
+        patch.setattr(stepped_engine.SteppedWriter, "close", lambda _writer: done.append("writer"))
+        patch.setattr(driver, "save", lambda texts: (done.append("last words"), saved.extend(texts), save(texts)))
+        run = start(arena(a=TALKATIVE))
+        took = until(is_streaming(provider), "the first words")
 
-    assert done[:2] == ["writer", "last words"]
-    assert [len(text.split()) >= 10 for _call, text, _reasoning in saved] == [True]
+    assert (done[:2], took < 10) == (["writer", "last words"], True)
+    [(_call, text, _reasoning)] = saved
+    call = run.calls.get()
+    assert (len(text.split()) >= 10, call.text, fresh(run).state) == (True, text, Run.State.QUEUED)
+    run.experiment.participants.filter(seat="A").update(model=add_model("sim/cooperative:first=0:words=2000"))
+    drive()
+    assert run.calls.get(step=call.step_id, attempt=2).text.startswith(text)
+    assert Call.objects.get(pk=call.pk).state == Call.State.LOST
+    assert_books_balance(fresh(run), provider)
 
 
 def test_a_run_that_somebody_else_drives_now_is_not_laid_to_rest(arena, start):
@@ -185,20 +173,6 @@ def test_a_call_of_a_run_that_somebody_else_drives_now_is_broken_off(arena, star
     assert (fresh(run).state, fresh(run).fence) == (Run.State.RUNNING, 2)
 
 
-@pytest.mark.system
-def test_a_pause_that_opens_while_the_worker_ends_is_there_for_the_next_one(arena, start, drive, until, provider):
-    run = start(arena(a=BRIEF, b=BRIEF, mode="manual"))
-    drive()
-    steering.say(run, by=run.experiment.owner, key=fresh(run).open_pauses[-1].key, action="default")
-    until(is_streaming(provider, 3), "the first words")
-    expire_leases()
-    drive()
-
-    assert fresh(run).state == Run.State.WAITING
-    assert len(fresh(run).open_pauses) == 1
-    assert run.messages.count() == 1
-
-
 @pytest.fixture
 def left_behind():
     """A job that was under way, in a worker of which Redis has forgotten everything else."""
@@ -233,33 +207,23 @@ def raising(error):
     return look
 
 
-@each_case(
-    "error",
-    [
-        OperationalError("the server closed the connection"),
-        InterfaceError("connection already closed"),  # of Django's errors the one that is no DatabaseError
-        OSError("no space left on device"),
-        ValueError("a receiver has a bug"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_the_next_one_looks_whatever_goes_wrong(error, monkeypatch):
-    looked, counted = [], []
-    monkeypatch.setattr(counting, "add", lambda *what: counted.append(what))
-
-    run_looks(raising(error), lambda: looked.append("next"))
-
-    assert (looked, counted) == (["next"], [(counting.SWEEPS, "failed")])
-
-
-def test_a_bug_is_logged_with_where_it_is_and_a_database_that_is_away_in_a_line(caplog):
+def test_the_next_one_looks_whatever_goes_wrong_and_a_bug_is_logged_with_where_it_is(monkeypatch, caplog):
     caplog.set_level(logging.WARNING)
+    logged = {
+        OperationalError("the server closed the connection"): ("WARNING", False),
+        InterfaceError("connection already closed"): ("WARNING", False),  # the one that is no DatabaseError
+        OSError("no space left on device"): ("WARNING", False),
+        ValueError("a receiver has a bug"): ("ERROR", True),
+    }
+    for error, expected in logged.items():
+        looked, counted = [], []
+        monkeypatch.setattr(counting, "add", lambda *what, to=counted: to.append(what))
+        caplog.clear()
 
-    run_looks(raising(ValueError("a bug")), raising(OperationalError("away")))
+        run_looks(raising(error), lambda to=looked: to.append("next"))
 
-    bug, away = caplog.records
-    assert (bug.levelname, bool(bug.exc_info)) == ("ERROR", True)
-    assert (away.levelname, away.exc_info) == ("WARNING", None)
+        assert (looked, counted) == (["next"], [(counting.SWEEPS, "failed")]), error
+        assert [(one.levelname, bool(one.exc_info)) for one in caplog.records] == [expected], error
 
 
 def test_a_worker_looks_again_and_again_until_it_ends(monkeypatch, settings):

@@ -17,8 +17,6 @@ from tests.parts import stepped_engine
 
 
 class Viewers:
-    """They write down what reaches them."""
-
     def __init__(self):
         self.pieces, self.posts, self.is_closed, self.reached = [], 0, False, threading.Event()
 

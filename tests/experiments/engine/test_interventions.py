@@ -60,15 +60,16 @@ def test_a_friend_is_asked_in_private(played):
     assert {message.seat for message in run.messages.all()} == {"A", "B"}
 
 
-def test_an_altered_message_is_what_the_other_side_reads_and_the_original_is_kept(played):
-    run = played(interventions=[plan("alter", "I want none of it.")])
+def test_an_altered_message_is_what_the_other_side_reads_and_the_judge_if_set_and_the_original_is_kept(played):
+    for sees in ("filtered", "original", "both"):
+        run = played(judge_sees=sees, interventions=[plan("alter", "I want none of it.")])
+        message = run.messages.get(turn=1, seat="A")
+        prompt = asked(run, "turn/1/judge").split("This turn, number")[1]
+        assert (message.text in prompt, message.raw_text in prompt) == (sees != "original", sees != "filtered"), sees
 
     altered = run.messages.get(turn=1, seat="A")
-    assert (altered.text, altered.operator["kind"], altered.operator["by"]) == (
-        "I want none of it.",
-        "altered",
-        "alice",
-    )
+    assert altered.text == "I want none of it."
+    assert (altered.operator["kind"], altered.operator["by"]) == ("altered", "alice")
     filtered = run.events.filter(type="message_filtered").order_by("seq").first().data
     assert altered.operator["original"] == filtered["text"] != altered.text
     assert "I want none of it." in asked(run, "turn/1/B")
@@ -90,23 +91,12 @@ def test_an_intervention_that_is_not_possible_says_so_and_the_run_goes_on(played
     assert (run.state, why in told["missed"]) == ("completed", True)
 
 
-@each_case("sees", ["filtered", "original", "both"])
-def test_the_judge_sees_what_the_setting_says(played, sees):
-    run = played(judge_sees=sees, max_turns=1, interventions=[plan("alter", "I want none of it.")])
-    message = run.messages.get(turn=1, seat="A")
-
-    prompt = asked(run, "turn/1/judge").split("This turn, number")[1]
-    assert (message.text in prompt) == (sees != "original")
-    assert (message.raw_text in prompt) == (sees != "filtered")
-
-
 THINKS = "sim/cooperative:first=0:think=native"
 
 
 def prompt(provider, run, turn):
     """The bytes that reached the provider."""
-    key = f"turn/{turn}/answer/judge" if run.experiment.workflow == "starchamber" else f"turn/{turn}/judge"
-    return sent(provider, run, key)[0]["content"]
+    return sent(provider, run, f"turn/{turn}/judge")[0]["content"]
 
 
 def saw(run, turn=1):
@@ -135,18 +125,6 @@ def test_a_judge_reads_the_reasoning_of_this_turn_and_of_earlier_ones_unless_tol
     assert_same_page(shown)
 
 
-def test_a_talk_that_goes_on_shows_the_judge_what_was_thought_before_and_does_not_send_it_again(talk, say, provider):
-    run = say(talk("sim/cooperative:first=0:think=tags"), "send", "And then?")
-
-    first = run.messages.get(turn=1, seat="model")
-    assert sent(provider, run, "turn/2/answer")[1] == {"role": "assistant", "content": first.raw_text}
-    assert first.reasoning not in first.raw_text
-    thoughts = [message.reasoning for message in run.messages.filter(seat="model")]
-    assert len(set(thoughts)) == 2
-    assert all(thought in prompt(provider, run, 2) for thought in thoughts)
-    assert saw(run) == [{"messages": "original", "reasoning": "shown"}]
-
-
 def test_a_run_stored_before_these_settings_goes_on_as_before(arena, start, drive, provider):
     experiment = arena(a=THINKS, max_turns=1)
     for name in ("judge_sees_reasoning", "judge_seconds"):
@@ -164,13 +142,14 @@ def test_a_run_stored_before_these_settings_goes_on_as_before(arena, start, driv
 
 
 @pytest.mark.databases
-def test_judging_again_shows_what_the_first_judge_saw_unless_told_otherwise_and_keeps_the_first_scores(
+def test_judging_again_and_a_branch_show_what_the_first_judge_saw_unless_told_otherwise_and_keep_the_first_scores(
     arena_run, provider, alice, drive
 ):
     run = arena_run()
     first = list(run.judgments.values())
     same = judging.judge_again(run, by=alice, rubric="Only count the bids.")
     other = judging.judge_again(run, by=alice, judge_sees="filtered", judge_sees_reasoning=False)
+    child = branching.branch(run.messages.get(turn=2, seat="A"), by=alice, text="I keep all of it.")
     drive()
 
     same = fresh(same)
@@ -183,14 +162,6 @@ def test_judging_again_shows_what_the_first_judge_saw_unless_told_otherwise_and_
     thought = run.messages.get(turn=1, seat="A").reasoning
     assert thought in prompt(provider, same, 2)
     assert thought not in prompt(provider, other, 2)
-    assert saw(same) == saw(run)
-    assert saw(other) == [{"messages": "filtered", "reasoning": "off"}] * 2
-
-
-def test_what_the_judge_saw_goes_with_the_scores_into_a_branch(arena_run, alice, drive):
-    run = arena_run()
-    child = branching.branch(run.messages.get(turn=2, seat="A"), by=alice, text="I keep all of it.")
-    drive()
-
-    assert saw(child) == saw(run)
+    assert saw(same) == saw(child) == saw(run)
     assert saw(child, 2)[0] == {"messages": "original", "reasoning": "none"}, "nobody thought the new words"
+    assert saw(other) == [{"messages": "filtered", "reasoning": "off"}] * 2

@@ -16,7 +16,6 @@ from tests.rivals import at_once
 
 @maker
 def manual(arena, start, drive, /, **config):
-    """Starts a manual run and drives it to its first pause."""
     run = start(arena(mode="manual", **config))
     drive()
     run.refresh_from_db()
@@ -60,24 +59,20 @@ def test_it_pauses_before_each_reply_and_after_each_turn(manual, say, auto_advan
 
 
 @each_case(("action", "text"), [("send", "  \n"), ("default", "An abandoned edit.")])
-def test_the_default_is_sent_where_nothing_else_was_wanted(manual, say, provider, action, text):
-    run = manual()
+def test_the_default_is_sent_where_nothing_else_was_wanted_and_the_judge_shown_what_was(
+    manual, say, provider, action, text
+):
+    run = manual(max_turns=1)
     shown = pause(run).data["default"]
     say(run, action, text=text)
 
     assert sent(provider, run, "turn/1/A") == [{"role": "user", "content": shown}]
     assert run.events.get(type="said").data["edited"] is False
 
-
-def test_a_rewritten_prompt_is_recorded_with_its_author_and_shown_to_the_judge(manual, say, provider):
-    words = "Admit that you are losing."
-    run = manual(max_turns=1)
-    say(run, "send", text=words)
-    say(run, "default")
-
+    say(run, "send", text="Admit that you are losing.")
     told = run.events.get(type="said", data__edited=True).data
-    assert (told["text"], told["by"], told["seat"]) == (words, "alice", "A")
-    assert words in sent(provider, run, "turn/1/judge")[0]["content"]
+    assert (told["text"], told["by"], told["seat"]) == ("Admit that you are losing.", "alice", "B")
+    assert told["text"] in sent(provider, run, "turn/1/judge")[0]["content"]
 
 
 @pytest.mark.databases

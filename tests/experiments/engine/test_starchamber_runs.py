@@ -7,7 +7,6 @@ import threading
 import pytest
 
 from accounts.errors import Conflict, Invalid
-from experiments.models import Run
 from experiments.runs import actions, metrics
 from experiments.runs.steering import steering
 from tests.experiments.engine.talks import assert_same_page, fresh, pause, roles, said, sent, waits
@@ -16,9 +15,9 @@ from tests.parts import stepped_engine
 
 
 @pytest.mark.databases
-def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
+def test_nothing_is_sent_but_what_the_researcher_and_the_model_said_and_its_thoughts_to_the_judge(talk, say, provider):
     odd = "Wer bist du?\r\n\t$name {MODEL} 漢字 🎈 "
-    run = talk(first_message=odd, context="")
+    run = talk("sim/cooperative:first=0:think=tags", first_message=odd, context="")
     assert waits(run) == ("waiting", "your_turn", 1)
     run = say(run, "send", " \u200fAnd now?\n")
 
@@ -32,6 +31,11 @@ def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
         {"role": "assistant", "content": answer},
         {"role": "user", "content": " \u200fAnd now?\n"},
     ]
+    thoughts = [message.reasoning for message in run.messages.filter(seat="model")]
+    judged = sent(provider, run, "turn/2/answer/judge")[0]["content"]
+    assert len(set(thoughts)) == 2
+    assert [(thought in judged, thought in answer) for thought in thoughts] == [(True, False)] * 2
+    assert [one.saw for one in run.judgments.filter(turn=2)] == [{"messages": "original", "reasoning": "shown"}]
     assert_same_page(run)
 
 
@@ -72,7 +76,7 @@ def test_the_judge_works_while_the_next_question_is_answered(starchamber, start,
     assert_same_page(run)
 
 
-def test_a_failed_answer_can_be_asked_for_again(talk, say, provider):
+def test_a_failed_answer_can_be_asked_for_again_or_another_message_sent_in_its_place(talk, say, provider):
     run = talk("sim/cooperative:first=0:fail=401:times=1")
     assert said(run) == [(1, "researcher", False)], "the error of a provider never becomes speech"
     assert run.events.filter(type="call_failed").count() == 1
@@ -86,18 +90,14 @@ def test_a_failed_answer_can_be_asked_for_again(talk, say, provider):
     assert said(run) == [(1, "researcher", False), (1, "model", False)]
     assert_same_page(run)
 
-
-def test_another_message_after_a_failure_sends_no_two_questions_in_a_row(talk, say, provider):
-    run = talk("sim/cooperative:first=0:fail=401:times=1")
+    run = talk("sim/cooperative:first=0:fail=401:times=1", first_message="Who is there?")
     run = say(run, "send", "Who are you then?")
     assert waits(run) == ("waiting", "answer_failed", 2), "another request fails for the first time too"
     run = say(say(run, "retry"), "send", "Good.")
-
     assert said(run)[0] == (1, "researcher", False), "the question without an answer stays in the record"
     assert roles(sent(provider, run, "turn/2/answer/2")) == ["user"]
     for call in run.calls.filter(step__purpose="reply"):
-        pairs = list(zip(roles(call.request["messages"]), roles(call.request["messages"])[1:], strict=False))
-        assert ("user", "user") not in pairs
+        assert "user user" not in " ".join(roles(call.request["messages"]))
 
 
 def test_it_ends_at_the_researchers_word_after_its_last_turn_and_when_it_is_stopped(talk, say, alice):
@@ -116,19 +116,6 @@ def test_it_ends_at_the_researchers_word_after_its_last_turn_and_when_it_is_stop
         steering.say(run, by=alice, key=key, action="send", text="Hello?")
 
 
-def test_after_its_driver_died_the_talk_is_the_same_and_goes_on(talk, say, drive, provider):
-    run = say(say(talk(), "regenerate"), "send", "Go on.")
-    before, asked, key = said(run), len(provider.ledger()), pause(run).key
-    Run.objects.filter(pk=run.pk).update(state=Run.State.QUEUED)
-    drive()
-
-    assert (said(run), len(provider.ledger())) == (before, asked)
-    assert (fresh(run).state, pause(run).key) == ("waiting", key)
-    run = say(run, "send", "Still there?")
-    assert said(run)[-1] == (3, "model", False)
-    assert len(sent(provider, run, "turn/3/answer")) == 5
-
-
 def test_an_answer_asked_for_again_stands_beside_the_first_and_is_the_one_remembered(talk, say, branch, provider):
     run = say(talk(), "regenerate")
 
@@ -144,20 +131,15 @@ def test_an_answer_asked_for_again_stands_beside_the_first_and_is_the_one_rememb
     last = run.messages.get(turn=1, seat="model", superseded=False)
     assert sent(provider, run, "turn/2/answer")[1] == {"role": "assistant", "content": last.text}
 
-
-def test_the_scores_of_a_turn_are_those_of_its_last_answer_even_when_the_first_is_judged_later(talk, say):
-    run = say(talk(), "regenerate")
-    first, second = run.judgments.order_by("id")
-    second.scores = {**second.scores, "goal_deviation": 11}
-    second.save()
+    first, second = run.judgments.filter(turn=1).order_by("id")
+    run.judgments.exclude(pk=first.pk).update(scores={**second.scores, "goal_deviation": 11})
     first.delete()
     first.pk, first.scores = None, {**first.scores, "goal_deviation": 77}
     first.save(force_insert=True)
+    assert metrics.run_metrics(run, ["model"])["model"].turns[0].goal_deviation == 11, "though judged before the other"
 
-    assert metrics.run_metrics(run, ["model"])["model"].goal_deviation == 11
 
-
-def test_an_edited_question_is_asked_in_a_talk_of_its_own(talk, say, branch, provider):
+def test_an_edited_question_is_asked_and_an_edited_answer_remembered_in_a_talk_of_its_own(talk, say, branch, provider):
     run = say(say(talk(), "send", "Why?"), "send", "And then?")
     before = said(run)
     child = branch(run.messages.get(turn=2, seat="researcher"), "Why not?")
@@ -171,14 +153,8 @@ def test_an_edited_question_is_asked_in_a_talk_of_its_own(talk, say, branch, pro
 
     child = branch(run.messages.get(turn=1, seat="researcher"), "Who were you?")
     assert sent(provider, child, "turn/1/answer") == [{"role": "user", "content": "Who were you?"}]
-    assert waits(child) == ("waiting", "your_turn", 1)
 
-
-def test_the_model_remembers_an_edited_answer_as_its_own(talk, say, branch, provider):
-    child = branch(talk().messages.get(seat="model"), "I am a teapot.")
-    assert waits(child) == ("waiting", "your_turn", 1)
-    child = say(child, "send", "Why?")
-
+    child = say(branch(run.messages.get(turn=1, seat="model"), "I am a teapot."), "send", "Why?")
     assert sent(provider, child, "turn/2/answer")[1] == {"role": "assistant", "content": "I am a teapot."}
     assert not child.calls.filter(step__key="turn/1/answer").exists(), "nothing is paid twice"
     assert child.judgments.filter(turn=1).count() == 1

@@ -25,7 +25,6 @@ from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
 NEVER = "first=600"
-SLOW = {"a": "sim/cooperative:first=0:tps=20:words=2000"}
 MOMENTS = {
     "filter": ({"filter_model": f"sim/filter:{NEVER}"}, lambda run: under_way(run, "filter")),
     "judge": ({"judge_model": f"sim/judge:{NEVER}"}, lambda run: under_way(run, "judge")),
@@ -37,7 +36,6 @@ MOMENTS = {
 
 @pytest.fixture
 def driving(db):
-    """A driver at work."""
     with stepped_engine.driving(threading.Event()):
         yield
 
@@ -56,12 +54,10 @@ def ends(run):
 
 @pytest.mark.databases
 def test_a_run_stopped_in_mid_speech_keeps_its_words_and_closes_the_stream(arena, start, provider, driving, alice):
-    experiment = arena(**SLOW)
-    run = start(experiment)
+    run = start(arena("sim/cooperative:first=0:tps=20:words=2000"))
     call, pressed = speaking(run), time.time()
 
     answers = [actions.stop(run, by=alice), actions.stop(fresh(run), by=alice)]
-    second = start(experiment)
     wait_until(lambda: fresh(run).is_over, "the run to stop")
     answers.append(actions.stop(fresh(run), by=alice))
 
@@ -76,11 +72,6 @@ def test_a_run_stopped_in_mid_speech_keeps_its_words_and_closes_the_stream(arena
     assert message.raw_text == call.text != ""
     assert message.finish_reason == "stopped"
     assert (fresh(run).state, fresh(run).stop_reason) == (Run.State.STOPPED, "manual_stop")
-
-    speaking(second)
-    actions.stop(second, by=alice)
-    wait_until(lambda: fresh(second).is_over, "the second run to stop")
-    assert second.messages.get().call.run_id == second.pk
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -137,7 +128,18 @@ def test_a_run_that_is_stopped_while_the_database_refuses_a_call_ends(arena, sta
     assert not run.calls.filter(state="sent").exists()
 
 
-def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_said(arena, start, drive, monkeypatch):
+def test_a_limit_of_tokens_or_time_that_is_reached_while_somebody_speaks_ends_the_run_and_keeps_what_was_said(
+    arena, start, drive, monkeypatch
+):
+    quiet = {"judge": False, "filter": False}
+    cut = start(arena("sim/cooperative:first=0:words=600", limits={"tokens": 400}, **quiet))
+    drive()
+    cut.refresh_from_db()
+    [message] = cut.messages.all()
+    assert (cut.state, cut.stop_reason) == (Run.State.STOPPED, "limit_tokens")
+    assert (message.finish_reason, bool(message.raw_text.strip())) == ("length", True)
+    assert cut.calls.get().input_tokens + cut.calls.get().output_tokens <= 400
+
     run = start(arena("sim/cooperative:first=0:tps=20:words=2000", limits={"seconds": 3600}))
     hours = SimpleNamespace(now=lambda: timezone.now() + timedelta(hours=2 * run.calls.exclude(text="").count()))
     monkeypatch.setattr(run_execution, "clock", hours)
@@ -149,18 +151,6 @@ def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_sa
     assert (message.finish_reason, bool(message.raw_text.strip())) == ("stopped", True)
     assert message.call.state == Call.State.STOPPED
     assert "3600 seconds" in run.error
-
-
-def test_a_limit_of_tokens_that_is_reached_while_somebody_speaks_cuts_there_and_ends_the_run(arena, start, drive):
-    run = start(arena("sim/cooperative:first=0:words=600", judge=False, filter=False, limits={"tokens": 400}))
-    drive()
-
-    run.refresh_from_db()
-    [message] = run.messages.all()
-    assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
-    assert (message.finish_reason, bool(message.raw_text.strip())) == ("length", True)
-    call = run.calls.get()
-    assert call.input_tokens + call.output_tokens <= 400
 
 
 def verdict(deviation):
@@ -201,21 +191,6 @@ def test_a_run_made_automatic_as_it_comes_to_a_pause_does_not_wait(arena, start,
     assert (fresh(run).state, fresh(run).messages.count(), fresh(run).open_pauses) == ("completed", 2, [])
 
 
-@pytest.mark.databases
-def test_an_endless_run_made_automatic_gets_an_hour_from_then_on(arena, start, drive, alice):
-    run = start(arena(mode="manual", max_turns=None))
-    drive()
-    played = 5000.0
-    Run.objects.filter(pk=run.pk).update(started=fresh(run).waiting_since - timedelta(seconds=played))
-    assert fresh(run).config["limits"]["seconds"] is None
-
-    steering.set_mode(fresh(run), by=alice, mode="automatic")
-
-    limit = fresh(run).config["limits"]["seconds"]
-    assert limit == pytest.approx(played + UNLIMITED_SECONDS, abs=5)
-    assert run.events.filter(type="experiment_state", data__limits__seconds=limit).exists()
-
-
 @each_case(
     ("config", "seconds"),
     [
@@ -224,7 +199,9 @@ def test_an_endless_run_made_automatic_gets_an_hour_from_then_on(arena, start, d
     ],
     ids=["none was set", "somebody has set it"],
 )
-def test_an_automatic_run_without_a_last_turn_any_more_has_a_limit_of_time(arena, start, alice, config, seconds):
+def test_an_automatic_run_without_a_last_turn_any_more_has_a_limit_of_time(
+    arena, council, start, drive, alice, config, seconds
+):
     run = start(arena(max_turns=3, **config))
 
     steering.extend(run, by=alice, max_turns=None)
@@ -232,10 +209,15 @@ def test_an_automatic_run_without_a_last_turn_any_more_has_a_limit_of_time(arena
 
     assert fresh(run).config["limits"] == {"tokens": 5000, "seconds": seconds, "cost": None}
 
+    endless, played = start(arena(mode="manual", max_turns=None)), 5000.0
+    drive()
+    Run.objects.filter(pk=endless.pk).update(started=fresh(endless).waiting_since - timedelta(seconds=played))
+    assert fresh(endless).config["limits"]["seconds"] is None
+    steering.set_mode(fresh(endless), by=alice, mode="automatic")
+    limit = fresh(endless).config["limits"]["seconds"]
+    assert limit == pytest.approx(played + UNLIMITED_SECONDS, abs=5), "an hour from then on"
+    assert endless.events.filter(type="experiment_state", data__limits__seconds=limit).exists()
 
-def test_a_council_gets_more_questions_and_no_limit_of_time(council, start, alice):
-    run = start(council(*FAST, max_turns=1))
-
-    steering.extend(run, by=alice, max_turns=3)
-
-    assert fresh(run).overrides == {"max_turns": 3}
+    talk = start(council(*FAST, max_turns=1))
+    steering.extend(talk, by=alice, max_turns=3)
+    assert fresh(talk).overrides == {"max_turns": 3}, "a council gets no limit of time"

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.engine.text import is_storable, storable, storable_data
-from tests.cases import each_case
 
 any_text = st.text(st.characters() | st.just("\x00") | st.characters(categories=["Cs"]))
 clean_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -18,7 +17,7 @@ def json_of(text):
 
 
 @given(any_text)
-def test_whatever_a_model_wrote_can_be_stored_afterwards(text):
+def test_whatever_a_model_wrote_can_be_stored_afterwards_each_bad_character_replaced_by_one(text):
     stored = storable(text)
 
     assert is_storable(stored)
@@ -26,11 +25,7 @@ def test_whatever_a_model_wrote_can_be_stored_afterwards(text):
     others = [c for c in text if c not in "\x00\ufffd" and not "\ud800" <= c <= "\udfff"]
     assert [c for c in stored if c != "\ufffd"] == others
     assert is_storable(text) == (stored == text)
-
-
-@each_case(("text", "stored"), [("a\x00b", "a\ufffdb"), ("a\ud800b", "a\ufffdb"), ("\udc00", "\ufffd")])
-def test_one_character_that_cannot_be_stored_becomes_one_replacement_character(text, stored):
-    assert storable(text) == stored
+    assert len(stored) == len(text)
 
 
 @given(json_of(any_text))

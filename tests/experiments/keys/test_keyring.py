@@ -30,8 +30,14 @@ def recorded():
     return [(entry.action, entry.actor) for entry in AuditEntry.objects.order_by("pk")]
 
 
-def test_a_key_is_stored_encrypted_with_a_hint_and_a_line_in_the_record(alice, locked, add):
-    key = add(alice, locked(), f"  {MINE}\n", name="  of my  grant ")
+def test_a_key_is_stored_encrypted_with_a_hint_and_a_line_in_the_record_and_what_is_none_refused(alice, locked, add):
+    provider = locked()
+    for text in ("", "short", "x" * 501, "with space inside", "mit-Ümlaut-darin", "nul\0inside-it"):
+        with pytest.raises(Invalid) as refused:
+            add(alice, provider, text)
+        assert not text or text not in str(refused.value)
+    assert not ProviderKey.objects.exists()
+    key = add(alice, provider, f"  {MINE}\n", name="  of my  grant ")
 
     assert MINE not in key.ciphertext
     assert key.ciphertext
@@ -42,14 +48,7 @@ def test_a_key_is_stored_encrypted_with_a_hint_and_a_line_in_the_record(alice, l
     assert keyring.replace(key, by=alice, key="fifteen-letters").hint == "", "a short one has no part to spare"
 
 
-@each_case("text", ["", "short", "x" * 501, "with space inside", "mit-Ümlaut-darin", "nul\0inside-it"])
-def test_what_is_no_key_is_refused_without_repeating_it(alice, locked, add, text):
-    with pytest.raises(Invalid) as refused:
-        add(alice, locked(), text)
-    assert not text or text not in str(refused.value)
-    assert not ProviderKey.objects.exists()
-
-
+@pytest.mark.databases
 def test_there_is_one_active_key_of_a_person_and_one_of_the_lab(alice, bob, admin, locked, add):
     provider = locked()
     for by, for_lab in ((alice, False), (bob, False), (admin, False), (admin, True)):
@@ -57,13 +56,7 @@ def test_there_is_one_active_key_of_a_person_and_one_of_the_lab(alice, bob, admi
         with pytest.raises(Conflict, match="already"):
             add(by, provider, OTHER, for_lab=for_lab)
     assert ProviderKey.objects.active().count() == 4
-
-
-@pytest.mark.databases
-def test_the_database_itself_allows_one(alice, locked):
-    provider = locked()
     for owner in (alice, None):
-        ProviderKey.objects.create(provider=provider, owner=owner, ciphertext="x")
         with pytest.raises(IntegrityError), transaction.atomic():
             ProviderKey.objects.create(provider=provider, owner=owner, ciphertext="y")
 
@@ -121,7 +114,9 @@ def test_who_may_do_what_with_the_labs_keys_and_with_somebody_elses(alice, bob, 
     assert recorded()[-1] == ("key_removed", "ada")
 
 
-def test_the_key_that_a_provider_wants_is_accepted_and_another_refused(alice, locked, add):
+def test_the_key_that_a_provider_wants_is_accepted_and_another_refused_and_one_that_cannot_be_decrypted_named(
+    alice, locked, add, settings
+):
     key = keyring.test(add(alice, locked(MINE), MINE), by=alice)
     assert (key.test_outcome, key.is_accepted, key.test_words) == ("accepted", True, "")
 
@@ -133,7 +128,12 @@ def test_the_key_that_a_provider_wants_is_accepted_and_another_refused(alice, lo
     outcomes = AuditEntry.objects.filter(action="key_tested").values_list("detail__outcome", flat=True)
     assert list(outcomes) == ["refused", "accepted"]
     ProviderModel.objects.filter(provider=key.provider).delete()
-    assert keyring.test(keyring.replace(wrong, by=alice, key=MINE), by=alice).is_accepted, "its list of models is asked"
+    right = keyring.replace(wrong, by=alice, key=MINE)
+    assert keyring.test(right, by=alice).is_accepted, "its list of models is asked"
+    settings.KEY_SECRETS = ["another secret, and the only one that is left"]
+    unreadable = keyring.test(right, by=alice)
+    assert (unreadable.test_outcome, unreadable.is_accepted) == ("unreadable", False)
+    assert "Enter it again" in unreadable.test_sentence
 
 
 @each_case(
@@ -158,15 +158,6 @@ def test_of_a_provider_that_is_silent_or_not_there_nothing_is_known(alice, locke
 
     for provider in (silent, gone):
         assert keyring.test(add(alice, provider, MINE), by=alice).test_outcome == "unreachable"
-
-
-def test_a_key_that_cannot_be_decrypted_any_more_is_named_as_such(alice, locked, add, settings):
-    key = add(alice, locked(), MINE)
-    settings.KEY_SECRETS = ["another secret, and the only one that is left"]
-    tested = keyring.test(key, by=alice)
-
-    assert (tested.test_outcome, tested.is_accepted) == ("unreadable", False)
-    assert "Enter it again" in tested.test_sentence
 
 
 CAST = {"A": {"model": "locked/one"}, "B": {"model": "locked/two"}}

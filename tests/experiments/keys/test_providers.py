@@ -1,5 +1,7 @@
 """Providers, models and defaults as administrators set them up in the browser and by the API."""
 
+from decimal import Decimal
+
 import pytest
 from django.urls import reverse
 
@@ -32,6 +34,14 @@ def test_a_provider_is_added_with_its_key_and_lists_its_models_at_once(admin, do
     assert ProviderKey.objects.of_lab().get().provider == made
     assert LAB not in browser.get(made.get_absolute_url()).content.decode()
     assert recorded() == ["provider_added", "key_added", "models_synced"]
+    address = reverse("model-try", args=[made.models.first().pk])
+    assert browser.post(address, {"prompt": "Hello."}).context["answer"].text
+    ProviderKey.objects.all().delete()
+    assert "problem" in browser.post(address).context
+
+    for name in providers.RESERVED:
+        sent = {**SETTINGS, "name": name, "base_url": "https://a.example/v1"}
+        assert browser.post(reverse("provider-new"), sent).status_code == 422, name
 
 
 @each_case(
@@ -91,13 +101,8 @@ def test_a_model_is_added_by_name_and_what_it_accepts_and_costs_is_entered(admin
     added = browser.post(reverse("model-new"), {"provider": provider.pk, "upstream": "unlisted/one"})
     model = ProviderModel.objects.get(upstream="unlisted/one")
     assert added.url == reverse("model", args=[model.pk])
-    sent = {
-        "label": "One",
-        "is_active": "on",
-        "context_tokens": "8000",
-        "schema": "none",
-        "accepts": ["images", "seed"],
-    }
+    sent = {"label": "One", "is_active": "on", "context_tokens": "8000", "schema": "none"}
+    sent |= {"accepts": ["images", "seed"]}
     for _again in range(2):
         browser.post(added.url, {**sent, "input": "2.5", "output": "5"})
 
@@ -108,31 +113,17 @@ def test_a_model_is_added_by_name_and_what_it_accepts_and_costs_is_entered(admin
     assert browser.post(added.url, {**sent, "input": "1"}).status_code == 422
 
 
-def test_a_model_is_tried_with_the_labs_key(admin, locked):
-    browser, provider = signed_in(admin), locked(LAB)
-    address = reverse("model-try", args=[provider.models.first().pk])
-    assert "problem" in browser.post(address).context
-    browser.post("/lab/keys/", {"provider": provider.pk, "key": LAB})
-    assert browser.post(address, {"prompt": "Hello."}).context["answer"].text
-
-
 def test_the_labs_defaults_fill_the_forms_of_new_runs_and_only_one_model_has_each(admin, alice, provider):
     one, two, tool = add_model("one"), add_model("two"), add_model("tool")
     browser = signed_in(admin)
-    browser.post(
-        reverse("model-defaults"), {"arena/A": "two", "arena/B": "two", "council/member-1": "two", "judge": "tool"}
-    )
-    browser.post(
-        reverse("model-defaults"), {"arena/A": "two", "arena/B": "one", "council/member-1": "two", "judge": "tool"}
-    )
+    chosen = {"arena/A": "two", "arena/B": "two", "council/member-1": "two", "judge": "tool"}
+    for more in ({}, {"arena/B": "one"}):
+        browser.post(reverse("model-defaults"), chosen | more)
 
     for model in (one, two, tool):
         model.refresh_from_db()
-    assert (one.default_for, sorted(two.default_for), tool.is_default_judge) == (
-        ["arena/B"],
-        ["arena/A", "council/member-1"],
-        True,
-    )
+    assert (one.default_for, sorted(two.default_for)) == (["arena/B"], ["arena/A", "council/member-1"])
+    assert tool.is_default_judge
     form = signed_in(alice).get(reverse("arena")).context["form"]
     assert [form[f"seat-{seat}-model"].value() for seat in "AB"] == ["two", "one"]
     members = signed_in(alice).get(reverse("council")).context["form"]["members"].value()
@@ -148,7 +139,9 @@ def test_models_are_found_by_capability_and_price_and_sorted(alice, provider):
         model.save()
         model.prices.all().delete()
         if price:
-            ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input=price, output=price)
+            for since, factor in (("2025-01-01T00:00Z", 3), ("2026-01-01T00:00Z", 1), ("2199-01-01T00:00Z", 9)):
+                prices = {"input": Decimal(price) * factor, "output": Decimal(price) * factor}
+                ModelPrice.objects.create(model=model, since=since, **prices)
     browser = signed_in(alice)
 
     def shown(**query):
@@ -161,9 +154,3 @@ def test_models_are_found_by_capability_and_price_and_sorted(alice, provider):
     assert shown(price="5") == ["cheap"]
     menu = browser.get(reverse("model-menu")).json()
     assert (menu["dear"]["price"], menu["dear"]["context"], menu["unpriced"]["price"]) == (["50", "50"], 128_000, None)
-
-
-def test_names_of_the_platforms_own_providers_are_taken(admin):
-    for name in providers.RESERVED:
-        sent = {**SETTINGS, "name": name, "base_url": "https://a.example/v1"}
-        assert signed_in(admin).post(reverse("provider-new"), sent).status_code == 422

@@ -83,14 +83,6 @@ def test_a_key_whose_secret_is_gone_is_named_and_the_others_are_rotated(settings
     assert MINE not in said.err
 
 
-def test_without_a_secret_nothing_is_encrypted_or_decrypted(settings):
-    settings.KEY_SECRETS = []
-    with pytest.raises(crypto.NoSecret, match="ARENA_KEY_SECRETS"):
-        crypto.encrypt(MINE)
-    with pytest.raises(crypto.Undecipherable):
-        crypto.decrypt("whatever")
-
-
 def test_the_embedded_secret_is_made_once_and_its_owner_alone_reads_it(tmp_path, monkeypatch):
     monkeypatch.delenv("ARENA_KEY_SECRETS", raising=False)
     first, again = environment.key_secrets(tmp_path), environment.key_secrets(tmp_path)
@@ -101,7 +93,14 @@ def test_the_embedded_secret_is_made_once_and_its_owner_alone_reads_it(tmp_path,
     assert [path.name for path in tmp_path.iterdir()] == ["key_secret"]
 
 
-def test_configured_secrets_are_read_newest_first_and_none_that_could_be_guessed(tmp_path, monkeypatch):
+def test_configured_secrets_are_read_newest_first_and_none_that_could_be_guessed_and_without_one_nothing_works(
+    tmp_path, monkeypatch, settings
+):
+    settings.KEY_SECRETS = []
+    with pytest.raises(crypto.NoSecret, match="ARENA_KEY_SECRETS"):
+        crypto.encrypt(MINE)
+    with pytest.raises(crypto.Undecipherable):
+        crypto.decrypt("whatever")
     monkeypatch.setenv("ARENA_KEY_SECRETS", f"{NEW}, {OLD}")
     assert environment.key_secrets(tmp_path) == [NEW, OLD]
     monkeypatch.setenv("ARENA_KEY_SECRETS", f"{NEW}, short")

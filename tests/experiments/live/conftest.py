@@ -89,11 +89,6 @@ def alices_session(alice: Any) -> bytes:
 
 
 @pytest.fixture
-def strangers_session(charlie: Any) -> bytes:
-    return new_session(charlie)
-
-
-@pytest.fixture
 def alices_token(alice: Any) -> bytes:
     return f"Bearer {create_token(alice)}".encode()
 

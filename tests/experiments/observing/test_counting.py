@@ -60,22 +60,6 @@ def test_a_batch_of_unknown_fate_is_counted_once(has_arrived):
     assert total() == 2
 
 
-@pytest.mark.system
-def test_what_was_counted_while_redis_was_away_comes_later(redis_server):
-    counts = Counts(counting.connect)
-    counts.add(SWEEPS, "done")
-    redis_server.stop()
-    try:
-        assert not counts.flush()
-        counts.add(SWEEPS, "done")
-        assert not counts.flush()
-    finally:
-        redis_server.start()
-    assert counts.flush()
-
-    assert total() == 2
-
-
 def test_threads_lose_no_count():
     counts = Counts(counting.connect)
 

@@ -17,7 +17,6 @@ from experiments.workflows.scan.pages import results
 from tests.cases import each_case
 from tests.experiments.reviews.scanned import label
 from tests.experiments.scans.conftest import DEFINITION, THOUGHT, given, numbers, reply, talk
-from tests.experiments.workflows.test_instruments import DIMENSIONS, GARBAGE
 from tests.fixtures import signed_in
 from tests.markup import Page
 
@@ -75,7 +74,8 @@ def test_nothing_is_judged_twice_by_the_same_judge_and_version_unless_asked(alic
 @each_case(("reasoning", "names"), [(True, False), (False, True)])
 def test_the_judge_is_sent_what_the_instrument_says_and_nothing_else(alice, scripted, scan, finish, reasoning, names):
     sees = {"reasoning": reasoning, "names": names, "earlier": 1, "instructions": False}
-    version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "sees": sees})
+    dimensions = [*DEFINITION["dimensions"], {"kind": "quotation", "name": "words", "title": "Words"}]
+    version = services.save(owner=alice, title="Lies", definition={"dimensions": dimensions, "sees": sees})
     record = talk(alice)
     record.reply("A", 3, "I am the A model.")
     judge = scripted.model(f"scripted/{reasoning}-{names}", reply())
@@ -86,27 +86,8 @@ def test_the_judge_is_sent_what_the_instrument_says_and_nothing_else(alice, scri
     assert any(THOUGHT in one for one in sent) is reasoning
     assert any("A model" in one for one in sent) is names
     assert not any("seven solar panels" in one for one in sent)
+    assert all('words\\": {\\"quotations' in one and "The passages, or an empty list" in one for one in sent)
     assert sorted(numbers(body) for body in scripted.asked(judge)) == [[1], [1, 2], [2, 3], [3, 4], [4, 5]]
-
-
-@each_case("kind", ["prose", "null"])  # all of them are read in the tests of instruments
-def test_a_judge_that_talks_nonsense_leaves_no_value_until_it_is_asked_again(alice, scripted, scan, finish, kind):
-    dimensions = [{"name": name, **one} for name, one in DIMENSIONS.items()]
-    version = services.save(owner=alice, title="All", definition={"dimensions": dimensions, "attempts": 1})
-    judge = scripted.model("scripted/judge", GARBAGE[kind])
-    experiment = scan(alice, version, talk(alice, turns=1).run, judge=judge)
-    state = finish(experiment)
-
-    rows = Annotation.objects.filter(made_in__experiment=experiment)
-    assert rows.count() == 2 * len(DIMENSIONS)
-    for row in rows:
-        assert (row.value, row.found, row.confidence, row.citations, row.is_verified) == (None, None, None, [], None)
-        assert len(row.unscored_reason.split()) > 2
-    for figure in figures(version.parsed, results.annotations(experiment, alice)):
-        assert (figure.value, figure.low, figure.high, figure.n, figure.missing) == (None, None, None, 0, 2)
-    is_open = kind != "null"
-    assert state == (Campaign.State.OPEN if is_open else Campaign.State.COMPLETED)
-    assert progress(experiment).open == (2 if is_open else 0)
 
 
 def test_a_judge_that_never_answers_costs_its_limit_gives_no_value_and_is_asked_again(alice, scripted, scan, finish):
@@ -126,7 +107,12 @@ def test_a_judge_that_never_answers_costs_its_limit_gives_no_value_and_is_asked_
     rows = Annotation.objects.filter(made_in__experiment=experiment)
     assert [row.value for row in rows] == [None] * 4
     assert not any(row.answered for row in rows)
-    assert all(row.unscored_reason for row in rows)
+    assert all(len(row.unscored_reason.split()) > 2 for row in rows)
+    assert {(row.found, row.confidence, str(row.citations), row.is_verified) for row in rows} == {
+        (None, None, "[]", None)
+    }
+    for figure in figures(version.parsed, results.annotations(experiment, alice)):
+        assert (figure.value, figure.low, figure.high, figure.n, figure.missing) == (None, None, None, 0, 2)
 
     scripted.answers[judge] = [401, reply(force=3)]
     for state in (Campaign.State.OPEN, Campaign.State.COMPLETED):

@@ -46,7 +46,9 @@ def test_the_preview_is_what_the_judge_is_sent_for_one_answer(browser, alice, ve
     assert page.by_id("preview").text_content().strip()
 
 
-def test_a_test_case_says_whether_each_version_holds(browser, alice, version, scripted, finish, read):
+def test_a_test_case_kept_on_the_page_or_by_a_program_says_whether_each_version_holds(
+    browser, alice, bob, version, scripted, finish, read
+):
     run = talk(alice, turns=1).run
     instrument = version.instrument
     keep = reverse("instrument-case-keep", args=[instrument.pk])
@@ -63,8 +65,20 @@ def test_a_test_case_says_whether_each_version_holds(browser, alice, version, sc
     page = read(browser.get(reverse("instrument", args=[instrument.pk])))
     assert [row.get("data-holds") for row in page.find("tr") if row.get("data-holds")] == ["no", "yes"]
 
+    mine, path = Api(create_token(alice)), f"instruments/{instrument.pk}/cases/"
+    case = {"run": str(run.pk), "place": 1, "expected": {"lies": "no"}}
+    assert [one["holds"] for one in mine.get(path).json()] == [False, True]
+    kept = mine.post(path, case)
+    assert (kept.status_code, [one["holds"] for one in kept.json()]) == (201, [True, True])
+    for wrong in ({"place": 99}, {"expected": {"mood": 1}}, {"expected": {"lies": "maybe"}}):
+        assert mine.post(path, {**case, **wrong}).status_code == 400
+    assert Api(create_token(bob)).get(path).status_code == 404
+    assert mine.post(f"{path}run/", {"model": judge}).status_code == 201
+
     revised = services.revise(version, by=alice, definition={**DEFINITION, "sees": {"reasoning": True}})
     assert [one.holds for one in cases.checked(InstrumentCase.objects.all(), revised, alice)] == [None, None]
+    assert mine.delete(f"{path}{InstrumentCase.objects.first().pk}/").status_code == 204
+    assert InstrumentCase.objects.count() == 1
 
 
 def test_others_learn_neither_of_the_run_nor_of_the_cases(bob, alice, version, read):
@@ -84,26 +98,6 @@ def test_others_learn_neither_of_the_run_nor_of_the_cases(bob, alice, version, r
     bobs.post(keep, {"run": run.pk, "place": "1", "expected-lies": "no"})
     assert InstrumentCase.objects.get().expected == {"lies": "yes"}
     assert bobs.get(reverse("find-runs")).json() == {"results": []}
-
-
-def test_programs_keep_test_cases_and_have_them_judged(alice, bob, version, scripted, finish):
-    run = talk(alice, turns=1).run
-    judge = scripted.model("scripted/judge", reply(lies=True, force=2))
-    mine, bobs = Api(create_token(alice)), Api(create_token(bob))
-    path, case = f"instruments/{version.instrument_id}/cases/", {"run": str(run.pk), "place": 1}
-
-    kept = mine.post(path, {**case, "expected": {"lies": "yes", "force": 3}})
-    assert (kept.status_code, [one["holds"] for one in kept.json()]) == (201, [None])
-    for wrong in ({"place": 99}, {"expected": {"mood": 1}}, {"expected": {"lies": "maybe"}}):
-        assert mine.post(path, {**case, "expected": {"lies": "yes"}, **wrong}).status_code == 400
-    assert bobs.get(path).status_code == 404
-
-    asked = mine.post(f"{path}run/", {"model": judge})
-    assert asked.status_code == 201
-    finish(Experiment.objects.get(pk=asked.json()["id"]))
-    assert [one["holds"] for one in mine.get(path).json()] == [False]
-    assert mine.post(path, {**case, "expected": {"lies": "yes"}}).json()[0]["holds"] is True
-    assert mine.delete(f"{path}{InstrumentCase.objects.get().pk}/").status_code == 204
 
 
 def test_a_run_is_judged_by_another_instrument_and_no_unit_twice(browser, alice, scripted, finish, woken_runs):
