@@ -20,9 +20,8 @@ from tests.making import maker
 
 
 @maker
-def analyzed(provider, alice, drive, /, title, plan=None, **design):
-    asked = designs.design(repeats=1, **design)
-    study = designs.begun(alice, asked, plan or designs.plan(), title=title, at_once=100)
+def analyzed(provider, alice, drive, /, title, plan, design):
+    study = designs.begun(alice, design, plan, title=title, at_once=100)
     drive()
     results.look(study, by=alice)
     return study
@@ -33,7 +32,10 @@ def query(*studies, **more):
 
 
 def test_what_two_studies_share_is_pooled_and_numbers_lead_to_their_study(analyzed, browser, alice, read, monkeypatch):
-    first, second = analyzed("First"), analyzed("Second", seed=8)
+    first, second = (
+        analyzed(title, designs.plan(), designs.design(repeats=1, seed=seed))
+        for title, seed in (("First", 3), ("Second", 8))
+    )
     found = browser.get("/api/studies/compare/", query(first, second, outcome="refused")).json()
 
     assert (found["outcome"], found["outcomes"]) == ("refused", ["refused", "sooner", "tokens"])
@@ -68,10 +70,10 @@ def test_what_two_studies_share_is_pooled_and_numbers_lead_to_their_study(analyz
 def test_other_scales_and_sources_and_what_does_not_vary_or_is_not_analyzed_are_not_pooled(
     analyzed, alice, browser, read, monkeypatch
 ):
-    other = designs.plan()
+    plan, other = designs.plan(explored=[designs.SOONER]), designs.plan(explored=[designs.SOONER])
     other["outcomes"][0]["source"] = designs.REFUSED | {"over": "any", "threshold": 0.5}
     other["outcomes"][2] |= {"least": 0, "most": 100_000}
-    first, second = analyzed("First"), analyzed("Second", plan=other)
+    first, second = analyzed("First", plan, designs.small()), analyzed("Second", other, designs.small())
     reasons = {
         name: browser.get("/api/studies/compare/", query(first, second, outcome=name)).json()["contrasts"][0]
         for name in ("refused", "tokens")
@@ -96,10 +98,10 @@ def test_other_scales_and_sources_and_what_does_not_vary_or_is_not_analyzed_are_
     assert "Waits is not analyzed yet" in " ".join(page.by_id("compared").text.split())
     assert "Fewer than two of these studies" in page.by_id("compared").text
 
-    third, seen = analyzed("Third"), comparison._seen
+    seen = comparison._seen
     same = {"difference": 0.2, "low": 0.2, "high": 0.2}
     monkeypatch.setattr(comparison, "_seen", lambda look, contrast: {**seen(look, contrast), **same})
-    contrasts = browser.get("/api/studies/compare/", query(first, third, outcome="refused")).json()["contrasts"]
+    contrasts = browser.get("/api/studies/compare/", query(first, second, outcome="sooner")).json()["contrasts"]
     assert {(one["pooled"], one["not_pooled"]) for one in contrasts} == {(None, "no_spread")}
 
 
