@@ -98,16 +98,6 @@ def assert_who_has_no_rating_is_told_why(page):
         assert str(reason_words(row["reason"])) in page.text
 
 
-def test_open_battles_are_said_with_their_reason_and_resume_asks_them_again(browser, read, begun, play):
-    experiment = begun("sim/judge:first=0:fail=503:retry_after=0")
-    play(experiment)
-    page = read(browser.get(address(experiment)))
-
-    assert Battle.objects.filter(experiment=experiment).decided().count() == 0
-    assert "an error is never a tie" in page.text
-    assert page.by_id("resume-form").get("action") == address(experiment, "campaign-resume")
-
-
 def test_a_campaign_is_stopped_and_resumed_also_under_another_limit(browser, read, begun, play):
     experiment = begun(limits={"tokens": 1000})
     stop, resume = (address(experiment, name) for name in ("campaign-stop", "campaign-resume"))
@@ -126,8 +116,15 @@ def test_a_campaign_is_stopped_and_resumed_also_under_another_limit(browser, rea
 
 
 @pytest.mark.parametrize("judge", ["sim/judge:first=0:fail=503:times=1:retry_after=0", "sim/judge:first=0:json=broken"])
-def test_the_page_of_a_run_is_the_same_from_its_rows_and_from_its_events(begun, play, judge):
+def test_the_page_of_a_run_is_the_same_from_rows_and_events_and_open_battles_can_be_asked_again(
+    browser, read, begun, play, judge
+):
     experiment = begun(judge)
     play(experiment)
     for run in Run.objects.filter(experiment=experiment):
         assert_same_page(run, "battle_judged", "experiment_stopped")
+
+    if "broken" in judge:
+        assert not experiment.battles.decided().exists(), "an error is never a tie"
+        form = read(browser.get(address(experiment))).by_id("resume-form")
+        assert form.get("action") == address(experiment, "campaign-resume")

@@ -14,7 +14,9 @@ POINTS = json.dumps(
 )
 
 
-def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled(hold, page_of, charlies, read, browser):
+def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled_and_kept_as_a_draft(
+    hold, page_of, charlies, read, browser
+):
     run = hold()
     page = page_of(run)
 
@@ -36,6 +38,18 @@ def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled(hold
     editor = page_of(run).by_id("pause-text")
     assert editor.text_content().removeprefix("\n") == pause_of(run).data["default"]
     assert (editor.get("form"), editor.get("name")) == ("say-form", "text-send")
+
+    response = keep(browser, run, "Share it\r\nby the month.")
+    assert (response.status_code, response.content) == (204, b"")
+    for key, text, status in (("no/such", "x", 409), ("", "x\x00", 400), ("", "x" * 1_000_001, 400)):
+        assert keep(browser, run, text, key).status_code == status
+    browser.post("/language/", {"language": "zh-hans", "next": f"/runs/{run.pk}/"})
+    page = page_of(run)
+    browser.post("/language/", {"language": "en"})
+    assert page.find("html")[0].get("lang") == "zh-hans"
+    editor = page.by_id("pause-text")
+    assert editor.text_content().strip("\n") == "Share it\nby the month."
+    assert editor.get("data-default") == pause_of(run).data["default"]
 
     response = browser.post(f"/runs/{run.pk}/say/", sent | {"text-send": "Share it by the week."})
     drive()
@@ -121,23 +135,6 @@ def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(
     send(browser, run, "round", "Or free.")
     assert "Or free." in page_of(run).by_id("slot-addendum").text
     assert run.messages.filter(seat="A", turn=2).exists()
-
-
-def test_a_draft_is_shown_again_in_every_language_and_refused_where_nothing_waits_for_it(hold, page_of, browser):
-    run = hold()
-    response = keep(browser, run, "Share it\r\nby the week.")
-    assert (response.status_code, response.content) == (204, b"")
-
-    browser.post("/language/", {"language": "zh-hans", "next": f"/runs/{run.pk}/"})
-    page = page_of(run)
-    assert page.find("html")[0].get("lang") == "zh-hans"
-    editor = page.by_id("pause-text")
-    assert editor.text_content().strip("\n") == "Share it\nby the week."
-    assert editor.get("data-default") == pause_of(run).data["default"]
-
-    assert keep(browser, run, "x", "no/such").status_code == 409
-    assert keep(browser, run, "x\x00").status_code == 400
-    assert keep(browser, run, "x" * 1_000_001).status_code == 400
 
 
 def test_a_debate_that_a_limit_has_stopped_goes_on_without_the_answer(hold, page_of, browser, read):

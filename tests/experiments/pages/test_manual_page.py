@@ -108,9 +108,14 @@ def test_a_turn_is_played_by_its_buttons_and_ended(page_of, browser, manual):
     assert list(run.messages.values_list("seat", flat=True)) == ["A"]
 
 
-def test_an_intervention_is_done_and_the_run_waits_again(page_of, browser, manual):
-    run = manual()
-    for action, typed in (("send", ""), ("note", "They bluff.\r\nReally."), ("alter", "I give up.")):
+def test_a_failed_call_says_why_and_waits_and_so_it_does_after_each_intervention(page_of, browser, manual):
+    run = manual(a="sim/cooperative:fail=401:times=1")
+    press(browser, run, page_of(run), "send")
+    drive()
+    panel = page_of(run).by_id("waiting")
+    assert panel.get("data-reason") == "call_failed"
+    assert pause(run).data["error"] in panel.text
+    for action, typed in (("default", ""), ("note", "They bluff.\r\nReally."), ("alter", "I give up.")):
         press(browser, run, page_of(run), action, **({f"text-{action}": typed} if typed else {}))
         drive()
         assert typed.replace("\r\n", "\n") in pause(run).data["default"]
@@ -124,20 +129,6 @@ def test_an_intervention_is_done_and_the_run_waits_again(page_of, browser, manua
     shown = page.by_id(f"message-{message.pk}").text
     assert all(words in shown for words in ("altered by alice for the other side", "I give up."))
     assert " ".join(message.raw_text.split())[:20] in shown
-
-
-def test_a_failed_call_says_why_and_waits(page_of, browser, manual):
-    run = manual(a="sim/cooperative:fail=401:times=1")
-    press(browser, run, page_of(run), "send")
-    drive()
-    panel = page_of(run).by_id("waiting")
-
-    assert panel.get("data-reason") == "call_failed"
-    assert "gave no answer" in panel.text
-    assert pause(run).data["error"] in panel.text
-    press(browser, run, page_of(run), "default")
-    drive()
-    assert page_of(run).by_id("waiting").get("data-reason") == "model_completed"
 
 
 def test_whoever_comes_second_is_told_what_was_said_first(page_of, browser, read, manual, alice):

@@ -18,16 +18,6 @@ def filled(browser, provider, read):
     return {**read(browser.get(ADDRESS)).form(id="setup"), "first_message": FIRST}
 
 
-def test_every_field_that_is_filled_in_is_heard(send):
-    seat = {"seat-model-temperature": "0.2", "seat-model-seed": "11", "seat-model-top_p": "0.9"}
-    send(persona="Dr. Who", title="First contact", logprobs=None, judge=None, max_turns="9", **seat)
-
-    experiment = Experiment.objects.get()
-    heard = {"persona": "Dr. Who", "logprobs": False, "judge": False, "max_turns": 9}
-    assert (experiment.title, {name: experiment.config[name] for name in heard}) == ("First contact", heard)
-    assert experiment.participants.get().params == {"temperature": 0.2, "seed": 11, "top_p": 0.9}
-
-
 def test_a_model_that_gives_no_probabilities_is_said_to(browser, provider, read):
     add_model("sim/neutral:first=0", label="Aaron", capabilities={"logprobs": False})
     page = read(browser.get(ADDRESS))

@@ -18,9 +18,7 @@ RETRIED = ":first=0:fail=503:times=1:retry_after=0"
     "tools",
     [
         {"judge_model": "sim/judge:first=0:json=broken", "filter_model": "sim/filter:first=0:json=missing"},
-        {"judge_model": "sim/judge:first=0:json=injected", "filter_model": "sim/filter:first=0:json=injected"},
-        {"judge_model": "sim/judge:first=0:json=missing", "filter_model": "sim/filter:first=0:json=truncated"},
-        {"judge_model": "sim/judge:first=0:json=range"},
+        {"judge_model": "sim/judge:first=0:json=range", "filter_model": "sim/filter:first=0:json=injected"},
         {"judge_model": "sim/judge:first=0:fail=404", "filter_model": "sim/filter:first=0:fail=404"},
     ],
 )
