@@ -157,23 +157,6 @@ def talk(experiment):
     return run
 
 
-def test_branches_are_shown_as_nested_lists(browser, read, talk):
-    child = branched(talk.messages.get(turn=2, seat="A"), "The offer of side A in turn 2 is nine panels.")
-    page = read(browser.get(page_of(talk.experiment)))
-    [tree] = [ul for ul in page.find("ul") if ul.get("class") == "tree"]
-    [inner] = [ul for ul in tree.iter() if ul.get("class") == "tree-branches"]
-    [item] = list(inner.iterchildren("li"))
-
-    assert "at turn 2, Model A" in item.text
-    assert "edited by alice" in item.text
-    links = {a.text: a.get("href") for a in item.iter("a")}
-    assert links["Branch"] == child.get_absolute_url()
-    assert links["at turn 2, Model A"].endswith(f"#message-{talk.messages.get(turn=2, seat='A').pk}")
-    assert reverse("run-compare", args=[talk.pk, child.pk]) in links.values()
-    assert "1 of 2 runs count. Left out: 1 branched from another run." in page.text
-    assert "2 of 2 runs count." in read(browser.get(f"{page_of(talk.experiment)}?with=branch")).text
-
-
 def test_two_runs_are_shown_side_by_side(browser, read, talk):
     child = branched(talk.messages.get(turn=2, seat="A"), "The offer of side A in turn 2 is nine panels.")
     page = read(browser.get(reverse("run-compare", args=[talk.pk, child.pk])))

@@ -100,17 +100,6 @@ def upload(browser, data, follow=True):
     return browser.post(reverse("run-import"), {"file": file}, follow=follow)
 
 
-def test_an_uploaded_report_becomes_a_run_that_is_marked(browser, run, read):
-    page = upload(browser, browser.get(reverse("run-report", args=[run.pk, "json"])).getvalue())
-
-    again = Run.objects.exclude(pk=run.pk).get()
-    assert page.redirect_chain[-1][0] == again.get_absolute_url()
-    for message in run.messages.all():
-        assert message.raw_text.split("\n")[0].strip("*# ") in read(page).text
-    badges = read(browser.get(reverse("runs"))).find("span", class_="badge origin")
-    assert [badge.text for badge in badges] == ["imported"]
-
-
 @each_case("data", [b"{", b"\xff\xfe", b" " * 2001])
 def test_what_is_no_report_or_too_large_is_refused_in_words(browser, data, read, settings):
     settings.UPLOAD_BYTES = 2000 if data.isspace() else 20 << 20
