@@ -61,7 +61,6 @@ def test_who_asks_and_which_run_is_looked_up_once(api, ended, django_assert_num_
 
 
 def walked(api, path, towards):
-    """The names on each page from this one on."""
     while path:
         page = api.client.get(path, headers=api.headers).json()
         last, path = path, page[towards]

@@ -19,7 +19,6 @@ def nobody_is_woken(woken_runs: list[Any]) -> list[Any]:
 
 @maker
 def begun(start, /, experiment):
-    """Starts a run of an experiment and drives it until it waits or ends."""
     run = start(experiment)
     drive()
     return Run.objects.get(pk=run.pk)

@@ -22,7 +22,6 @@ def models(provider):
 
 @pytest.fixture
 def filled(browser, models, read):
-    """What a browser would send if only the prompt were typed."""
     return {**read(browser.get(ADDRESS)).form(id="setup"), **TYPED}
 
 

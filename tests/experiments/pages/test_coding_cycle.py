@@ -62,8 +62,6 @@ def test_everything_about_a_cycle_stands_on_its_page_and_what_went_wrong_where_i
     first, second, third = (page.by_id(f"solver-coder-{number}") for number in (1, 2, 3))
 
     assert "Cycle 1: Spread of readings" in page.find("h1")[0].text
-    assert "5 hidden tests" in page.text
-    assert "It handles the empty list." in page.text
     assert "reference, again: 10/10" in page.text
     assert "1 of 3" in page.find(class_="cycle-figures")[0].text
     assert "2 missing" in page.find(class_="cycle-figures")[0].text
@@ -120,7 +118,6 @@ def test_solvers_stand_by_their_mean_and_cycles_that_do_not_count_say_why(alice,
     assert NO_SOLUTION in first.by_id("solver-coder-2").text
     assert "Left out of ratings by alice" in first.text
     assert "The tests were wrong." in first.text
-    assert "This cycle is void" in second.text
     assert "It is too weak." in second.text
     assert [e.get("href") for e in second.find("a") if e.get("rel") == "prev"] == [
         reverse("coding-cycle", args=[made.run.pk, 1])
@@ -150,7 +147,6 @@ def test_the_ratings_of_a_contest_stand_on_a_page_of_their_own(alice, browser, r
     assert read(browser.get(run.get_absolute_url())).by_id("ratings-figures").get("data-address") == f"{address}?part=1"
     assert "<html" not in part.content.decode()
     assert len(read(part).find("g", class_="line line-nth-0")) == 1
-    assert "From the 1 rated cycle of this contest only." in read(part).text
     assert read(browser.get(address)).find("h1")[0].text == "Ratings"
     Cycle.objects.filter(run=run).update(voided=timezone.now())
     assert "No cycle counts yet" in read(browser.get(address)).text
@@ -169,16 +165,12 @@ def test_of_a_contest_at_each_of_its_steps(alice, scripted, start, browser, read
     states = [e.get("data-state") for e in page.find(class_="phase")]
     assert states == ["active", "waiting", "waiting", "waiting", "waiting", "waiting"]
     assert "It is being read and checked." in page.by_id("latest").text
-    assert_live_text_finds_its_place(page, run.cycles.get().setter)
-    actions.stop(run, by=alice)
-    drive()
-    assert_same_page(run, "experiment_stopped")
-
-
-def assert_live_text_finds_its_place(page, setter):
     places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attrib}
 
     assert len(places) == 3
-    for seat, purpose in (("coder-1", "solution"), ("coder-3", "solution"), (setter, "problem")):
+    for seat, purpose in (("coder-1", "solution"), ("coder-3", "solution"), (run.cycles.get().setter, "problem")):
         place = places[f"live-{seat}"].replace("PURPOSE", purpose).replace("TURN", "1")
         assert page.find(id=place), place
+    actions.stop(run, by=alice)
+    drive()
+    assert_same_page(run, "experiment_stopped")

@@ -31,9 +31,6 @@ def named(text):
         "```html\n<script>alert(1)</script>\n```",
         '```"><script>alert(1)</script>\ncode\n```',
         "```python\n'''</code></pre><script>alert(1)</script>'''\n```",
-        "<iframe src=https://evil.example></iframe>",
-        "<style>*{display:none}</style>",
-        "`<b onclick=alert(1)>`",
     ],
 )
 def test_nothing_in_it_runs_or_loads(evil):

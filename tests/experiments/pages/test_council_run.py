@@ -10,14 +10,6 @@ from tests.experiments.pages.driving import ANSWER, BROKEN, REVIEW, drive, retry
 from tests.experiments.pages.painted import assert_every_fragment_finds_its_place, assert_same_page
 
 
-def assert_live_text_finds_its_slot(page):
-    places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attrib}
-
-    assert places["live-member-2"].replace("PURPOSE", "review").replace("TURN", "1") == "slot-review-1-member-2"
-    assert page.find(id="slot-review-1-member-2")
-    assert page.find(id=places["live-chair"].replace("TURN", "1"))
-
-
 def test_a_member_that_failed_says_why_is_asked_again_and_ranked_again(page_of, sit, press):
     run = sit("sim/cooperative:first=0", "sim/cooperative:first=0", f"{BROKEN}:times=1")
     page = page_of(run)
@@ -36,7 +28,11 @@ def test_a_member_that_failed_says_why_is_asked_again_and_ranked_again(page_of, 
 
     assert_same_page(run, "turn_started", "call_failed", "ballot_read", "ballots_counted", "offer_opened")
     assert_every_fragment_finds_its_place(run, "slot-aside", "slot-ending", "slot-offer")
-    assert_live_text_finds_its_slot(page)
+    places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attrib}
+
+    assert places["live-member-2"].replace("PURPOSE", "review").replace("TURN", "1") == "slot-review-1-member-2"
+    assert page.find(id="slot-review-1-member-2")
+    assert page.find(id=places["live-chair"].replace("TURN", "1"))
     assert press(run, retry="member-3").status_code == 303
     assert_same_page(run)
     late = page_of(run).by_id("slot-reply-1-member-3")
@@ -67,12 +63,9 @@ def test_a_reviewer_without_a_ranking_abstains_with_its_reason(page_of, scripted
     assert_same_page(run, "ballot_read")
     press(run, retry="member-3")
     assert_same_page(run)
-    again = page_of(run)
     of_member_3 = run.ballots.filter(reviewer="member-3").order_by("id")
     assert list(of_member_3.values_list("count", "superseded")) == [(1, True), (1, False)]
     assert run.messages.filter(step__purpose="conclusion").count() == 1, "the chair is asked by a person"
-    assert "3 ballots" in again.by_id("slot-ranking-1").text
-    assert "Extracted ranking" in again.by_id("slot-review-1-member-3").text
 
 
 def test_the_count_is_a_page_and_a_part_and_what_stands_in_for_a_ranking_or_a_chair_is_called_so(

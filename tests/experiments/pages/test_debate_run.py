@@ -57,8 +57,6 @@ def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled_and_
     assert (response.status_code, response["Location"]) == (303, f"/runs/{run.pk}/")
     page = page_of(run)
     assert "Share it by the week." in page.by_id("slot-prompt").text
-    assert "locked" in page.by_id("slot-prompt").text
-    assert "Change it (makes a new version)" in page.by_id("slot-prompt").text
     assert not page.find(id="pause-text")
 
 
@@ -73,20 +71,9 @@ def test_changing_the_locked_prompt_makes_a_version_and_leaves_the_first(hold, p
     other = Run.objects.get(parent=run)
     assert response["Location"] == f"/runs/{other.pk}/"
     [versions] = page_of(other).find(id="versions")
-    assert "Versions of the final prompt" in versions.text
     assert "Share it by the week." in versions.text
     [versions] = page_of(run).find(id="versions")
     assert "Share it by the night." in versions.text
-
-
-def assert_advice_leads_to_its_points(run, page):
-    sources = [link for link in page.by_id("slot-summary").findall(".//a") if "data-source" in link.attrib]
-    assert sources
-    for link in sources:
-        seat, turn = link.get("data-source")
-        assert page.find(id=link.get("href").removeprefix("#"))
-        assert run.messages.get(seat=seat, turn=turn).model in link.text
-        assert f"round {turn}" in link.text
 
 
 def test_a_failed_debater_is_shown_with_its_reason_one_that_is_not_read_as_it_came_and_both_can_be_asked_again(
@@ -100,7 +87,6 @@ def test_a_failed_debater_is_shown_with_its_reason_one_that_is_not_read_as_it_ca
     assert "I would <b>rather</b> not." in card.text
     assert [button.get("value") for button in card.findall(".//button") if button.get("value")] == ["retry_seat"]
     [trouble] = [note for note in page.by_id("slot-round-1").findall(".//div") if note.get("data-seat") == "B"]
-    assert "gave no answer" in trouble.text
     assert "unknown model" in trouble.text
     [button] = trouble.findall(".//button")
     form = page.form(id=button.get("form"))
@@ -125,7 +111,13 @@ def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(
     assert run.messages.get(parsed__kind="addendum").raw_text == "It must be cheap."
     page = page_of(run)
     assert "It must be cheap." in page.by_id("slot-addendum").text
-    assert_advice_leads_to_its_points(run, page)
+    sources = [link for link in page.by_id("slot-summary").findall(".//a") if "data-source" in link.attrib]
+    assert sources
+    for link in sources:
+        seat, turn = link.get("data-source")
+        assert page.find(id=link.get("href").removeprefix("#"))
+        assert run.messages.get(seat=seat, turn=turn).model in link.text
+        assert f"round {turn}" in link.text
     assert list(steps(page).values()) == ["done", "done", "done", "left_out", "done"]
     assert {b.get("value") for b in page.find("button", form="offer-form")} == {"round", "summarize"}
     assert page.find("a", href=f"/debate/?clone={run.pk}")
@@ -186,11 +178,9 @@ def test_at_every_pause_of_a_debate(debate, start, alice, config, kinds):
     assert_same_page(run, "offer_opened", "experiment_stopped", *kinds)
 
 
-@each_case(
-    ("reference", "anchor"),
-    [("A1.p2", "point-A1-p2"), ("C2.c10", "point-C2-c10"), ("B1", "point-B1"), ("D1.p1", None), ("A1.x", None)],
-)
-def test_a_reference_leads_to_its_point(reference, anchor):
-    found = source(reference)
+def test_a_reference_leads_to_its_point():
+    wanted = {"A1.p2": "point-A1-p2", "C2.c10": "point-C2-c10", "B1": "point-B1", "D1.p1": None, "A1.x": None}
 
-    assert (found.anchor if found else None) == anchor
+    found = {reference: source(reference) for reference in wanted}
+
+    assert {reference: one.anchor if one else None for reference, one in found.items()} == wanted

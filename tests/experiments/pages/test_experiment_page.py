@@ -107,15 +107,11 @@ def test_who_begins_is_said_of_each_run_and_has_a_table_of_its_own_when_it_alter
     assert [cell.text for cell in page.find("td") if cell.get("data-label") == "Begins"] == ["B", "A", "B", "A"]
 
 
-def sent(read, browser, experiment, **changes):
-    form = read(browser.get(page_of(experiment))).form(action=reverse("experiment-start", args=[experiment.pk]))
-    return {**form, **changes}
-
-
 def test_more_runs_continue_the_seeds_and_a_form_sent_twice_or_with_other_numbers_starts_nothing(
     browser, read, repeated, nobody_is_woken
 ):
-    form, start = sent(read, browser, repeated, repeats="3"), reverse("experiment-start", args=[repeated.pk])
+    start = reverse("experiment-start", args=[repeated.pk])
+    form = {**read(browser.get(page_of(repeated))).form(action=start), "repeats": "3"}
     for _click in range(2):
         assert browser.post(start, form)["Location"] == page_of(repeated)
     response = browser.post(start, {**form, "repeats": "4"})

@@ -65,7 +65,6 @@ def test_a_button_of_a_long_run_leads_to_the_page_of_its_file_which_follows_it_t
     assert browser.get(reverse("file-download", args=[export.pk]))["Location"] == export.get_absolute_url()
 
     waiting = page_of(browser, read)
-    assert "Waiting for a worker" in waiting.text
     assert waiting.by_id("file").get("hx-trigger")
     assert [link.get("href") for link in waiting.find("a") if link.text == "Refresh"]
 
@@ -84,7 +83,6 @@ def test_a_button_of_a_long_run_leads_to_the_page_of_its_file_which_follows_it_t
     Export.objects.update(state="queued")
     make_files()
     done = page_of(browser, read)
-    assert "The file is ready" in done.text
     [link] = done.find("a", id="download")
     assert browser.get(link.get("href")).getvalue().startswith(b"\xef\xbb\xbf")
     assert done.by_id("file").get("hx-trigger") is None
@@ -95,15 +93,11 @@ def test_a_button_of_a_long_run_leads_to_the_page_of_its_file_which_follows_it_t
     assert "The file was deleted" in read(page).text
 
 
-def upload(browser, data, follow=True):
-    file = SimpleUploadedFile("report.json", data, "application/json")
-    return browser.post(reverse("run-import"), {"file": file}, follow=follow)
-
-
 @each_case("data", [b"{", b"\xff\xfe", b" " * 2001])
 def test_what_is_no_report_or_too_large_is_refused_in_words(browser, data, read, settings):
     settings.UPLOAD_BYTES = 2000 if data.isspace() else 20 << 20
-    page = upload(browser, data)
+    file = SimpleUploadedFile("report.json", data, "application/json")
+    page = browser.post(reverse("run-import"), {"file": file})
 
     assert page.status_code == (413 if data.isspace() else 422)
     assert "Nothing was imported" in read(page).text

@@ -19,7 +19,6 @@ def run(played):
 
 @maker
 def again(browser, read, run, /, **changes):
-    """Judges the run again and returns the judging."""
     page = read(browser.get(reverse("run-judge", args=[run.pk])))
     form = page.form(action=reverse("run-judge", args=[run.pk]))
     asked = {name: value for name, value in {**form, **changes}.items() if value is not None}

@@ -18,7 +18,6 @@ from tests.experiments.search.transcripts import talk
 
 
 def shown(browser, read, address):
-    """The runs of a page, and where its links to older and newer ones lead."""
     page = read(browser.get(address))
     links = [a.get("href") or "" for a in page.find("a")]
     beside = {a.get("rel"): a.get("href") for a in page.find("a") if a.get("rel") in {"next", "prev"}}

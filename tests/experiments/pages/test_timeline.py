@@ -75,14 +75,6 @@ def test_of_a_run_that_was_stopped_while_somebody_spoke_after_a_judged_turn(aren
     assert_same_page(run, "model_metrics", "experiment_stopped")
 
 
-@each_case("limits", [{"tokens": 300}, {"seconds": 0.001}], ids=str)
-def test_of_a_run_that_came_to_a_limit(played, limits):
-    run = played(limits=limits, max_turns=9)
-
-    assert run.state == Run.State.STOPPED
-    assert_same_page(run, "experiment_stopped")
-
-
 def test_at_every_moment_of_a_run(arena, start):
     fails = ":fail=503:times=1:retry_after=0.1"
     run = start(arena(f"sim/cooperative:first=0:tps=400{fails}", "sim/neutral:first=0:tps=400", max_turns=2))

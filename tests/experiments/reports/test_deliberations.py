@@ -162,14 +162,10 @@ def test_an_imported_contest_says_the_same_and_its_pages_show_it(run, alice, exp
         for cycle in side["cycles"]:
             cycle["voided_by"] = None  # whoever it was is nobody here
     assert_equal(before, after, "cycles", "executions", "judgments", "messages")
-    assert ratings.of_run(again) == ratings_of_another(ratings.of_run(run), again)
+    found, keys = ratings.of_run(run), dict(again.cycles.values_list("turn", "pk"))
+    history = tuple(replace(one, run=again.pk, pk=keys[one.turn]) for one in found.history)
+    assert ratings.of_run(again) == replace(found, history=history)
     assert_same_page(again)
     browser = signed_in(alice)
     assert "Widest" in browser.get(f"/runs/{again.pk}/cycles/2/").content.decode()
     assert "Spread of readings 3" in browser.get(f"/runs/{again.pk}/").content.decode()
-
-
-def ratings_of_another(found, run):
-    """What the same cycles say in another run."""
-    keys = dict(run.cycles.values_list("turn", "pk"))
-    return replace(found, history=tuple(replace(one, run=run.pk, pk=keys[one.turn]) for one in found.history))
