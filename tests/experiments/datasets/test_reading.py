@@ -38,20 +38,18 @@ def again(dataset):
     return Dataset.objects.get(pk=dataset.pk)
 
 
-def test_what_cannot_be_read_is_refused_in_the_owners_language_and_stores_nothing(send, work, alice, monkeypatch):
+def test_a_dataset_shows_how_far_its_file_is_read_or_why_it_was_refused_in_its_owners_language(
+    send, work, alice, monkeypatch
+):
     alice.language = "zh-hans"
     alice.save()
     monkeypatch.setattr(process, "sentence", lambda code, facts: f"{code} in {get_language()}")
-    dataset = send(text="x\n1\n")
-
+    refused = send(text="x\n1\n")
     work()
-
-    assert (again(dataset).state, again(dataset).refused_reason) == ("refused", "no_instruction in zh-hans")
+    assert (again(refused).state, again(refused).refused_reason) == ("refused", "no_instruction in zh-hans")
     assert not Sample.objects.exists()
-    assert not dataset.uploads.get().folder.exists()
+    assert not refused.uploads.get().folder.exists()
 
-
-def test_a_dataset_shows_how_far_its_file_is_read(send, work, monkeypatch):
     read, dataset, seen = process.read, send(), []
 
     def in_steps(*file, heard, **orders):
