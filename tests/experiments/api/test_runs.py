@@ -179,26 +179,3 @@ def test_a_run_is_read_in_the_order_it_was_played(api, played):
 
     report = api.get(f"runs/{run.pk}/report/", format="json").json()
     assert (report["messages"], report["judgments"], report["calls"]) == (said, judged, calls)
-
-
-ODD = "שלום \u200fمرحبا 👩‍👩‍👧‍👦 漢字 \u202e e\u0301 <script>alert(1)</script> \ufeff end\r\n\t "
-
-
-@pytest.mark.databases
-def test_words_in_any_script_are_asked_kept_and_answered_as_they_are(api, body, drive, scripted):
-    said = ODD.replace("\r\n\t ", "")
-    body["config"] |= {"prompt": ODD, "max_turns": 1, "filter": False, "judge": False}
-    body["cast"]["A"] = {"model": scripted.model("scripted/odd", [said[:7], said[7:]])}
-    created = api.post("experiments/", body).json()
-    api.post(f"experiments/{created['id']}/start/", {"seed": 1})
-    drive()
-
-    run = Run.objects.get()
-    assert run.state == "completed"
-    assert run.calls.first().request["messages"][0]["content"].startswith(ODD)
-    assert api.get(f"experiments/{created['id']}/").json()["config"]["prompt"] == ODD
-    response = api.get(f"runs/{run.pk}/messages/")
-    [message, _] = response.json()["results"]
-    assert message["raw_text"] == message["text"] == said
-    assert response["Content-Type"] == "application/json"
-    assert said in str([m["content"] for m in run.calls.get(step__key="turn/1/B").request["messages"]][1])

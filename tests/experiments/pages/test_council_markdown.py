@@ -44,10 +44,6 @@ def test_nothing_in_it_runs_or_loads(evil):
         assert element.tag != "span" or "pre" in [parent.tag for parent in element.iterancestors()]
 
 
-def test_links_lead_out_without_telling_from_where():
-    assert '<a href="https://a.example" rel="noopener noreferrer nofollow">x</a>' in to_html("[x](https://a.example)")
-
-
 def test_code_of_a_known_language_is_coloured_by_classes_alone_unless_it_is_very_long():
     html = to_html("```python\nreturn 1  # one\n```")
 
