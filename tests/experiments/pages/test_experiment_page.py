@@ -166,6 +166,10 @@ def test_two_runs_are_shown_side_by_side(browser, read, talk):
     [row] = [row for row in page.find("tr") if row.text.startswith("Goal deviation in the last turn")][:1]
     assert row.text.endswith("30 –")
 
+    alone, both = (read(browser.get(f"{page_of(talk.experiment)}{asked}")) for asked in ("", "?with=branch"))
+    assert "1 of 2 runs count. Left out: 1 branched from another run." in alone.text
+    assert "2 of 2 runs count." in both.text
+    assert "· branch" in both.text
     same = branched(talk.messages.get(turn=2, seat="B"))
     address = reverse("run-compare", args=[talk.pk, same.pk])
     assert "are identical" in read(browser.get(address)).text

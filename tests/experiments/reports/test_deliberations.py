@@ -64,9 +64,12 @@ def test_a_count_without_ballots_and_what_somebody_asked_for_afterwards_are_told
     record.step("turn/2/answer/member-2", "ask", purpose="reply", seat="member-2", turn=2, state="failed",
                 data={"outcome": {"ok": False, "error_kind": "limit"}})  # fmt: skip
 
+    record.run.ballots.filter(reviewer="member-2").update(superseded=True)
+
     html = render_html(record.fetched(), "en")
 
     told = section(html, "log")
+    assert told.count("replaced by a later ballot of this reviewer") == 1
     assert (deed["kind"], deed["seat"], deed["turn"], deed["by"]) == ("retry_seat", "member-2", 1, "alice")
     assert "Member 2 was asked again alice" in told
     assert "The answers were ranked again alice" in told
