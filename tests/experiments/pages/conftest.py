@@ -33,18 +33,6 @@ def form(browser, read, request, /, address=None, **changes):
 
 
 @pytest.fixture
-def send(browser, request):
-    """Sends the form at the module's ADDRESS as its `filled` says, with some changes; None leaves a field out."""
-    filled = request.getfixturevalue("filled")
-
-    def post(**changes):
-        sent = {**filled, **changes}
-        return browser.post(request.module.ADDRESS, {name: value for name, value in sent.items() if value is not None})
-
-    return post
-
-
-@pytest.fixture
 def charlies(charlie: Any) -> Client:
     return signed_in(charlie)
 

@@ -8,6 +8,7 @@ from experiments.models import Experiment, ModelPrice, ProviderModel, Run
 from experiments.runs import actions
 from tests.cases import each_case
 from tests.fixtures import add_model
+from tests.making import maker
 from tests.markup import squeezed
 
 ADDRESS = "/arena/"
@@ -71,6 +72,13 @@ def test_a_prompt_for_each_side_is_for_that_side_and_a_missing_one_is_refused_th
     send(**own, **{"prompts-B": "Yield."})
     config = Experiment.objects.get().config
     assert (config["prompting"], config["prompts"]) == ("individual", {"A": "Win.", "B": "Yield."})
+
+
+@maker
+def send(browser, filled, /, **changes):
+    """Sends the form as it is filled, with some changes; None leaves a field out."""
+    sent = {**filled, **changes}
+    return browser.post(ADDRESS, {name: value for name, value in sent.items() if value is not None})
 
 
 def row(number, **parts):

@@ -9,6 +9,7 @@ from experiments.workflows.judging import services as judging
 from tests.experiments.pages.driving import drive
 from tests.experiments.pages.painted import assert_same_page
 from tests.experiments.reports.records import SCORES, Record, logprobs
+from tests.fixtures import add_model
 from tests.making import maker
 
 
@@ -32,6 +33,15 @@ def buttons(page):
         for element in form.iter()
         if element.tag == "button" and not {"hidden", "disabled"} & set(element.attrib)
     }
+
+
+def test_a_model_that_gives_no_probabilities_is_said_to(browser, provider, read):
+    add_model("sim/neutral:first=0", label="Aaron", capabilities={"logprobs": False})
+    page = read(browser.get("/starchamber/"))
+
+    assert "does not provide token probabilities" in page.by_id("estimate").text, "it is the first of the list"
+    unwanted = {name: value for name, value in page.form(id="setup").items() if name != "logprobs"}
+    assert "probabilities" not in read(browser.post(reverse("starchamber-estimate"), unwanted)).text
 
 
 def test_a_talk_is_shown_in_order_and_steered_without_scripts(page_of, talk, say, alice):
