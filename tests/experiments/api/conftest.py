@@ -1,6 +1,7 @@
 """Asking the API over HTTP, as Alice, as Charlie and as nobody."""
 
 import json
+from functools import partialmethod
 from typing import Any
 
 import pytest
@@ -13,8 +14,6 @@ from tests.making import maker
 
 
 class Api:
-    """Sends JSON and a bearer token, as a program does."""
-
     def __init__(self, token: str | None = None) -> None:
         self.client = Client()
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -27,22 +26,17 @@ class Api:
         sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
         return self.client.post(f"/api/{path}", text, content_type=content_type, headers=sent)
 
-    def patch(self, path: str, body: Any) -> Any:
-        return self.client.patch(f"/api/{path}", body, content_type="application/json", headers=self.headers)
+    def send(self, method: str, path: str, body: Any = None) -> Any:
+        said = json.dumps(body or {})
+        return self.client.generic(method, f"/api/{path}", said, "application/json", headers=self.headers)
 
-    def delete(self, path: str) -> Any:
-        return self.client.delete(f"/api/{path}", headers=self.headers)
-
-    def put(self, path: str, body: Any) -> Any:
-        return self.client.put(f"/api/{path}", json.dumps(body), content_type="application/json", headers=self.headers)
-
-    def send(self, method: str, path: str) -> Any:
-        return self.client.generic(method, f"/api/{path}", "{}", "application/json", headers=self.headers)
+    patch = partialmethod(send, "PATCH")
+    put = partialmethod(send, "PUT")
+    delete = partialmethod(send, "DELETE")
 
 
 @pytest.fixture
 def api(alice: Any) -> Api:
-    """Alice's."""
     return Api(create_token(alice, name="script"))
 
 
@@ -80,7 +74,6 @@ def is_problem(response: Any, status: int, *words: str) -> dict[str, Any]:
 
 @maker
 def counts(db: None, /) -> dict[str, int]:
-    """How many rows of each kind there are."""
     return {model.__name__: model._default_manager.count() for model in apps.get_app_config("experiments").get_models()}
 
 

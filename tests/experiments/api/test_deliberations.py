@@ -37,7 +37,6 @@ def test_the_ranking_is_the_latest_count_with_every_methods_values_and_order(api
 
 
 def offering(run):
-    """A run that has answered its first question."""
     Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED, stop_reason="your_turn")
     data = {"default": "", "actions": ["send", "deliberate"], "error": ""}
     Step.objects.create(run=run, key="turn/1/next", kind="offer", purpose="your_turn", turn=1, data=data)
@@ -84,17 +83,3 @@ def test_a_draft_is_kept_while_its_pause_is_open_and_not_said(api, debate, start
     is_problem(api.put(draft, {"key": "prompt", "text": "\ud800"}), 400)
     api.post(path.format(run.pk, "say"), {"key": "prompt", "action": "send", "text": "Share it."})
     is_problem(api.put(draft, {"key": "prompt", "text": "x"}), 409, "another answer")
-
-
-def test_only_a_limit_that_stopped_a_run_is_lifted(api, debate, start, is_problem, nobody_is_woken):
-    run = start(debate(limits={"tokens": 10}))
-    path = f"runs/{run.pk}/lift/"
-    is_problem(api.post(path, {"limits": {}}), 409, "not stopped by a limit")
-    Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED, stop_reason="limit_tokens")
-    is_problem(api.post(path, {"limits": {"tokens": -1}}), 400, "limits")
-
-    response = api.post(path, {"limits": {"tokens": 100_000}})
-
-    assert response.status_code == 200, response.content
-    assert (response.json()["state"], nobody_is_woken[-1]) == ("queued", run.pk)
-    assert Run.objects.get(pk=run.pk).config["limits"]["tokens"] == 100_000

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts import projects
-from accounts.models import ApiToken, AuditEntry, Invitation, Membership, User
+from accounts.models import ApiToken, Invitation, Membership, User
 from accounts.tokens import create_token
 from tests.experiments.api.conftest import Api
 
@@ -52,9 +52,8 @@ def test_administrators_invite_and_find_people_and_decide_on_them_but_the_last_o
     assert admins.post(f"{path}deactivate/").json()["is_active"] is False
     assert admins.post(f"{path}reactivate/").json()["is_active"] is True
     assert admins.post(f"{path}factors/remove/").json()["has_factor"] is False
-    assert list(AuditEntry.objects.filter(target=f"user:{charlie.pk}").values_list("action", flat=True)) == [
-        *("person_reactivated", "person_deactivated", "role_changed")
-    ]
+    told = admins.get("audit/", target=f"user:{charlie.pk}").json()["results"]
+    assert [one["action"] for one in told] == ["person_reactivated", "person_deactivated", "role_changed"]
     is_problem(admins.patch(f"people/{admin.pk}/", {"role": "reviewer"}), 409, "last administrator")
 
     made = admins.post("invitations/", {"role": "reviewer", "email": "rita@lab.example"}).json()
@@ -94,14 +93,3 @@ def test_a_project_is_made_changed_archived_and_taken_up_again_and_its_lead_who_
     is_problem(api.delete(f"{path}{alice.pk}/"), 409, "needs a lead")
     is_problem(api.post(path, {"username": "nobody"}), 400, "username")
     assert Membership.objects.get(project=project).user == alice
-
-
-@pytest.mark.databases
-def test_the_audit_record_is_read_by_deed_person_and_day(admins, api, project):
-    [entry] = admins.get("audit/", action="project_created", person="alice").json()["results"]
-    today = timezone.now().date()
-
-    assert (entry["actor"], entry["name"], entry["target"]) == ("alice", "Solar villages", f"project:{project.pk}")
-    assert admins.get("audit/", target="Solar", since=today.isoformat()).json()["results"] == [entry]
-    assert admins.get("audit/", until=(today - timedelta(days=1)).isoformat()).json()["results"] == []
-    assert admins.get("audit/", since="yesterday").status_code == 400

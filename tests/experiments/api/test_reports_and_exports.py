@@ -30,7 +30,6 @@ def run(played):
 
 @pytest.fixture(autouse=True)
 def bells(monkeypatch):
-    """How often somebody rang for the worker that makes files."""
     rung = []
     monkeypatch.setattr("experiments.runs.reports.jobs.wake", lambda: rung.append(1))
     return rung

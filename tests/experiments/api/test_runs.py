@@ -1,6 +1,7 @@
 """Runs over HTTP: in lists and one by one, with what was said in them; stopped, resumed, answered where they wait."""
 
 import pytest
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from experiments.models import Event, Run
@@ -88,11 +89,13 @@ def test_pages_hold_every_run_of_a_filter_once_there_and_back_and_a_new_one_does
 
 
 @each_case("before", Run.State.values)
-def test_stopping_twice_or_after_the_end_changes_nothing_more_nor_does_resuming_what_has_not_failed(
+def test_stopping_twice_or_after_the_end_changes_nothing_more_and_only_what_failed_is_resumed(
     api, arena, start, is_problem, nobody_is_woken, before
 ):
-    run = start(arena())
-    Run.objects.filter(pk=run.pk).update(state=before)
+    run, ended = start(arena()), timezone.now() if before == Run.State.FAILED else None
+    Run.objects.filter(pk=run.pk).update(
+        state=before, error="B gave no answer.", stop_reason="unknown_model", ended=ended
+    )
     if before != Run.State.FAILED:
         is_problem(api.post(f"runs/{run.pk}/resume/"), 409, "was paused")
         assert (Run.objects.get().state, run.events.count(), nobody_is_woken) == (before, 1, [run.pk])
@@ -108,27 +111,18 @@ def test_stopping_twice_or_after_the_end_changes_nothing_more_nor_does_resuming_
         assert run.events.last().type == "experiment_stopped"
     if before in {Run.State.COMPLETED, Run.State.FAILED, Run.State.STOPPED}:
         assert (first["state"], events) == (before, 1)
+    if before == Run.State.FAILED:
+        assert (first["error"], first["stop_reason"]) == ("B gave no answer.", "unknown_model")
+        resumed = api.post(f"runs/{run.pk}/resume/").json()
+        assert [resumed[name] for name in ("state", "error", "stop_reason", "ended")] == ["queued", "", "", None]
+        assert nobody_is_woken == [run.pk] * 2
     if before == Run.State.RUNNING:
         event = run.events.last()
         assert (event.type, event.data) == ("experiment_state", {"state": "stopping", "by": "alice"})
 
 
-@pytest.mark.databases
-def test_a_failed_run_says_why_and_is_queued_again(api, played, nobody_is_woken):
-    run = played(a="sim/neutral:first=0", b="sim/cooperative:first=0:fail=404:times=1", max_turns=1)
-    said = api.get(f"runs/{run.pk}/").json()
-    assert (said["state"], said["stop_reason"]) == ("failed", "unknown_model")
-    assert "Model B gave no answer in turn 1" in said["error"]
-
-    resumed = api.post(f"runs/{run.pk}/resume/")
-    assert (resumed.status_code, resumed.json()["state"]) == (200, "queued")
-    assert (resumed.json()["error"], resumed.json()["stop_reason"], resumed.json()["ended"]) == ("", "", None)
-    assert nobody_is_woken[-1] == run.pk
-
-
 @pytest.fixture
 def waiting(arena, start, drive):
-    """Waits for its first prompt."""
     begun = start(arena(mode="manual", max_turns=1))
     drive()
     return Run.objects.get(pk=begun.pk)
@@ -185,26 +179,3 @@ def test_a_run_is_read_in_the_order_it_was_played(api, played):
 
     report = api.get(f"runs/{run.pk}/report/", format="json").json()
     assert (report["messages"], report["judgments"], report["calls"]) == (said, judged, calls)
-
-
-ODD = "שלום \u200fمرحبا 👩‍👩‍👧‍👦 漢字 \u202e e\u0301 <script>alert(1)</script> \ufeff end\r\n\t "
-
-
-@pytest.mark.databases
-def test_words_in_any_script_are_asked_kept_and_answered_as_they_are(api, body, drive, scripted):
-    said = ODD.replace("\r\n\t ", "")
-    body["config"] |= {"prompt": ODD, "max_turns": 1, "filter": False, "judge": False}
-    body["cast"]["A"] = {"model": scripted.model("scripted/odd", [said[:7], said[7:]])}
-    created = api.post("experiments/", body).json()
-    api.post(f"experiments/{created['id']}/start/", {"seed": 1})
-    drive()
-
-    run = Run.objects.get()
-    assert run.state == "completed"
-    assert run.calls.first().request["messages"][0]["content"].startswith(ODD)
-    assert api.get(f"experiments/{created['id']}/").json()["config"]["prompt"] == ODD
-    response = api.get(f"runs/{run.pk}/messages/")
-    [message, _] = response.json()["results"]
-    assert message["raw_text"] == message["text"] == said
-    assert response["Content-Type"] == "application/json"
-    assert said in str([m["content"] for m in run.calls.get(step__key="turn/1/B").request["messages"]][1])

@@ -85,6 +85,8 @@ def test_the_same_request_under_the_same_key_has_one_effect(
     )
     if name == "extend":  # a key is free after a refusal
         is_problem(api.post(path, {"max_turns": 101}, Idempotency_Key="once"), 400)
+    if name == "lift":
+        is_problem(api.post(path, {"limits": {"tokens": -1}}, Idempotency_Key="once"), 400, "limits")
     first = api.post(path, body, Idempotency_Key="once")
     before, woken = effects(), list(nobody_is_woken)
 
@@ -99,6 +101,9 @@ def test_the_same_request_under_the_same_key_has_one_effect(
         is_problem(api.post(path, {"text": " "}), 400)
         is_problem(api.post(f"runs/{ended.pk}/mode/", {"mode": "manual"}), 409)
         is_problem(api.post(f"runs/{ended.pk}/pause/"), 409)
+    if name == "lift":
+        assert (made["state"], Run.objects.get(pk=run.pk).config["limits"]["tokens"]) == ("queued", 100_000)
+        is_problem(api.post(path, {"limits": {}}), 409, "not stopped by a limit")
     if name == "judge":
         assert (made["workflow"], made["parent"]) == ("judging", str(ended.pk))
     if name == "mode":

@@ -52,13 +52,11 @@ def read_here(monkeypatch, path, spool, *, what, heard=process.unheard, within=N
 
 @maker
 def load(alice, /, path, **fields):
-    """Makes a dataset of Alice's from a path."""
     return making.create(owner=alice, path=path, **{"name": "Questions", **fields})
 
 
 @maker
 def load_text(load, tmp_path, /, name, text, **fields):
-    """The same of a text, under a file name."""
     path = tmp_path / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return load(path, **fields)
@@ -66,5 +64,4 @@ def load_text(load, tmp_path, /, name, text, **fields):
 
 @pytest.fixture
 def work():
-    """Reads every upload that waits, as the worker does."""
     return lambda: reading.read_all(threading.Event())

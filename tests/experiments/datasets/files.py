@@ -27,7 +27,6 @@ def moving():
 
 
 def table(rows):
-    """CSV of dicts."""
     file = StringIO()
     writer = csv.DictWriter(file, list(rows[0]))
     writer.writeheader()
@@ -54,7 +53,6 @@ def parquet(path, rows, **types):
 
 
 def packed(path, files):
-    """A zip of names and bytes."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             archive.writestr(name, data)

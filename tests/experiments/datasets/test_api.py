@@ -26,7 +26,6 @@ def file(text=ROWS, name="a.csv"):
     return SimpleUploadedFile(name, text.encode())
 
 
-@pytest.mark.system
 def test_a_file_becomes_a_dataset_and_gets_outputs(api, work, settings):
     columns = {"instruction": "q", "index": "n", "outputs": {"GPT": "gpt"}}
     asked = {"file": file(), "name": "Mine", "visibility": "lab", "columns": json.dumps(columns)}

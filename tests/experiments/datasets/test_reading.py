@@ -30,7 +30,6 @@ ROWS = table([{"index": number, "prompt": f"question {number}", "output_a": "x"}
 
 @maker
 def send(alice, /, name="a.csv", text=ROWS, **fields):
-    """Sends a text as a dataset of Alice's."""
     file = SimpleUploadedFile(name, text.encode())
     return making.create(owner=alice, upload=file, **{"name": "Questions", **fields})
 
@@ -39,20 +38,18 @@ def again(dataset):
     return Dataset.objects.get(pk=dataset.pk)
 
 
-def test_what_cannot_be_read_is_refused_in_the_owners_language_and_stores_nothing(send, work, alice, monkeypatch):
+def test_a_dataset_shows_how_far_its_file_is_read_or_why_it_was_refused_in_its_owners_language(
+    send, work, alice, monkeypatch
+):
     alice.language = "zh-hans"
     alice.save()
     monkeypatch.setattr(process, "sentence", lambda code, facts: f"{code} in {get_language()}")
-    dataset = send(text="x\n1\n")
-
+    refused = send(text="x\n1\n")
     work()
-
-    assert (again(dataset).state, again(dataset).refused_reason) == ("refused", "no_instruction in zh-hans")
+    assert (again(refused).state, again(refused).refused_reason) == ("refused", "no_instruction in zh-hans")
     assert not Sample.objects.exists()
-    assert not dataset.uploads.get().folder.exists()
+    assert not refused.uploads.get().folder.exists()
 
-
-def test_a_dataset_shows_how_far_its_file_is_read(send, work, monkeypatch):
     read, dataset, seen = process.read, send(), []
 
     def in_steps(*file, heard, **orders):
@@ -82,7 +79,7 @@ def test_what_killed_three_workers_or_its_command_is_given_up_and_holds_nothing(
     assert "stopped 3 times" in again(dataset).refused_reason
     assert not Sample.objects.exists()
 
-    unsaid = reading.uploads.keep(SimpleUploadedFile("a.csv", b"prompt\nq\n"), owner=alice, kind="samples")
+    unsaid = keep(alice)
     reading.sweep_uploads()
     assert unsaid.path.exists()
     Upload.objects.filter(pk=unsaid.pk).update(created=timezone.now() - timedelta(days=3))
@@ -188,11 +185,8 @@ def test_a_worker_that_is_asked_to_end_puts_it_back_and_one_whose_claim_was_take
     assert again(dataset).state == "reading"
 
 
-QUESTIONS = table([{"index": number, "prompt": f"question {number}"} for number in range(30)]).encode()
-
-
-def keep(owner, data=QUESTIONS, name="a.csv"):
-    return uploads.keep(SimpleUploadedFile(name, data), owner=owner, kind="samples")
+def keep(owner):
+    return uploads.keep(SimpleUploadedFile("a.csv", ROWS.encode()), owner=owner, kind="samples")
 
 
 def grow_old(*paths):
@@ -247,7 +241,7 @@ def test_a_full_disk_is_said_and_leaves_nothing_and_nobody_fills_it_with_files_t
     assert list(Path(settings.UPLOADS_DIR).iterdir()) == []
     assert [path for path in Path(settings.IMAGES_DIR).rglob("*") if path.is_file()] == []
 
-    settings.UPLOAD_BYTES = len(QUESTIONS) + 10
+    settings.UPLOAD_BYTES = len(ROWS) + 10
     kept = [keep(alice) for _file in range(uploads.UNREAD)]
     with pytest.raises(Invalid, match="Your other files are not read yet"):
         keep(alice)

@@ -19,7 +19,6 @@ def nobody_is_woken(woken_runs: list[Any]) -> list[Any]:
 
 @maker
 def begun(start, /, experiment):
-    """Starts a run of an experiment and drives it until it waits or ends."""
     run = start(experiment)
     drive()
     return Run.objects.get(pk=run.pk)
@@ -31,18 +30,6 @@ def form(browser, read, request, /, address=None, **changes):
     sent = read(browser.get(address or request.module.ADDRESS)).form(id="setup")
     sent = {name: value for name, value in sent.items() if "__NUMBER__" not in name}
     return {**sent, **{name.replace("_model", "-model").replace("__", "-"): v for name, v in changes.items()}}
-
-
-@pytest.fixture
-def send(browser, request):
-    """Sends the form at the module's ADDRESS as its `filled` says, with some changes; None leaves a field out."""
-    filled = request.getfixturevalue("filled")
-
-    def post(**changes):
-        sent = {**filled, **changes}
-        return browser.post(request.module.ADDRESS, {name: value for name, value in sent.items() if value is not None})
-
-    return post
 
 
 @pytest.fixture

@@ -60,7 +60,6 @@ def _quiet(stdout="", *, has_value=False):
 
 
 def squeezed(element):
-    """The words of an element without spaces: code in its colours is many elements, too."""
     return "".join(element.text.split())
 
 

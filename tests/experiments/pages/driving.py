@@ -53,7 +53,6 @@ def page_of(browser, read):
 
 
 def steps(page):
-    """The steps of the way with their states."""
     [path] = page.find("nav", id="path")
     return {
         next(inner.text for inner in item.iter() if (inner.get("class") or "") == "path-label"): (
@@ -68,7 +67,6 @@ def keep(browser, run, text, key=""):
 
 
 def send(browser, run, action, text=""):
-    """What a browser without scripts sends at the open pause; then the run is driven."""
     browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": action, "text": text})
     drive()
 
@@ -79,7 +77,6 @@ def retry_buttons(page):
 
 @pytest.fixture
 def sit(council, begun):
-    """A council that has answered its first question."""
     return lambda *members, **config: begun(council(*members, **config))
 
 
@@ -95,7 +92,6 @@ def scripted_sit(scripted, alice, begun, /, *members, chair="They agree. Member 
 
 @maker
 def press(browser, /, run, is_driven=True, **words):
-    """What a browser without scripts sends when a button of the composer is pressed; then the run is driven."""
     offers = Run.objects.get(pk=run.pk).open_offers
     key = offers[-1].key if offers else ""
     response = browser.post(reverse("run-ask", args=[run.pk]), {"key": key, **words})

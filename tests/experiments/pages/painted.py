@@ -24,7 +24,6 @@ def assert_same_page(run, *kinds):
 
 
 def painted(run, entries):
-    """What stands in each place of the page, rendered."""
     workflow, cast = run.experiment.workflow, run.experiment.labels
     return {
         place: [render(entry, run.pk, workflow, cast=cast) for entry in inside]

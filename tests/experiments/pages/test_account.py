@@ -31,14 +31,12 @@ def test_a_new_token_is_shown_once_and_opens_the_api_until_it_is_revoked(browser
     headers = {"Authorization": f"Bearer {shown_token(read(response))}"}
     assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
     assert (token.name, token.scopes) == (name, ["read"])
-    assert "never" in read(browser.get(ACCOUNT)).text
 
     assert Client().get("/api/runs/", headers=headers).status_code == 200
     html, page = browser.get(ACCOUNT).content.decode(), read(browser.get(ACCOUNT))
     assert shown_token(read(response)) not in html
     assert "<script>alert" not in html
     assert token.token_key in page.text
-    assert "127.0.0.1" in page.text, "it says from where the token was used last"
 
     revoke = reverse("token-revoke", args=[token.token_key])
     assert browser.get(revoke).status_code == 405

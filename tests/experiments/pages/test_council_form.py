@@ -19,7 +19,7 @@ def cast(experiment):
     return {p.seat: p.model.slug for p in experiment.participants.select_related("model")}
 
 
-def test_members_sit_in_the_order_of_their_rows_some_twice_and_rows_with_nobody_are_left_out(browser, form):
+def test_members_sit_in_the_order_of_their_rows_and_the_council_asked_last_is_offered_again(browser, form):
     rows = {"members-4-model": MODELS[2], "members-4-temperature": "1.5", "members-0-model": ""}
     rows |= {"members-2-model": MODELS[0], "members-1-model": MODELS[2], "members-3-model": "", "members-5-model": ""}
     others = {name: value for name, value in form(question="Why?").items() if not name.startswith("members")}
@@ -29,16 +29,9 @@ def test_members_sit_in_the_order_of_their_rows_some_twice_and_rows_with_nobody_
     assert [p.seat for p in experiment.participants.all()][:3] == ["member-1", "member-2", "member-3"]
     assert list(cast(experiment).values())[:3] == [MODELS[2], MODELS[0], MODELS[2]]
     assert experiment.participants.get(seat="member-1").params == {"temperature": 1.5}
-
-
-def test_the_council_asked_last_is_offered_again(browser, form):
-    sent = form(question="Why?") | {f"members-{n}-model": MODELS[2] for n in range(2)} | {"members-2-model": ""}
-    browser.post(ADDRESS, sent | {"seat-chair-model": MODELS[0]})
-
-    again = form()
-    assert [again[f"members-{n}-model"] for n in range(3)] == [MODELS[2], MODELS[2], ""]
-    assert again["seat-chair-model"] == MODELS[0]
-    assert again["question"] == ""
+    again, seated = form(), cast(experiment)
+    assert [again[f"members-{n}-model"] for n in range(4)] == [MODELS[2], MODELS[0], MODELS[2], ""]
+    assert (again["seat-chair-model"], again["question"]) == (seated["chair"], "")
 
 
 def test_a_council_is_kept_under_a_name_and_used_without_losing_what_was_typed(browser, form, read):

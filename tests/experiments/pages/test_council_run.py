@@ -10,14 +10,6 @@ from tests.experiments.pages.driving import ANSWER, BROKEN, REVIEW, drive, retry
 from tests.experiments.pages.painted import assert_every_fragment_finds_its_place, assert_same_page
 
 
-def assert_live_text_finds_its_slot(page):
-    places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attrib}
-
-    assert places["live-member-2"].replace("PURPOSE", "review").replace("TURN", "1") == "slot-review-1-member-2"
-    assert page.find(id="slot-review-1-member-2")
-    assert page.find(id=places["live-chair"].replace("TURN", "1"))
-
-
 def test_a_member_that_failed_says_why_is_asked_again_and_ranked_again(page_of, sit, press):
     run = sit("sim/cooperative:first=0", "sim/cooperative:first=0", f"{BROKEN}:times=1")
     page = page_of(run)
@@ -36,7 +28,11 @@ def test_a_member_that_failed_says_why_is_asked_again_and_ranked_again(page_of, 
 
     assert_same_page(run, "turn_started", "call_failed", "ballot_read", "ballots_counted", "offer_opened")
     assert_every_fragment_finds_its_place(run, "slot-aside", "slot-ending", "slot-offer")
-    assert_live_text_finds_its_slot(page)
+    places = {t.get("id"): t.get("data-place") for t in page.find("template") if "data-place" in t.attrib}
+
+    assert places["live-member-2"].replace("PURPOSE", "review").replace("TURN", "1") == "slot-review-1-member-2"
+    assert page.find(id="slot-review-1-member-2")
+    assert page.find(id=places["live-chair"].replace("TURN", "1"))
     assert press(run, retry="member-3").status_code == 303
     assert_same_page(run)
     late = page_of(run).by_id("slot-reply-1-member-3")
@@ -67,19 +63,26 @@ def test_a_reviewer_without_a_ranking_abstains_with_its_reason(page_of, scripted
     assert_same_page(run, "ballot_read")
     press(run, retry="member-3")
     assert_same_page(run)
-    again = page_of(run)
     of_member_3 = run.ballots.filter(reviewer="member-3").order_by("id")
     assert list(of_member_3.values_list("count", "superseded")) == [(1, True), (1, False)]
     assert run.messages.filter(step__purpose="conclusion").count() == 1, "the chair is asked by a person"
-    assert "3 ballots" in again.by_id("slot-ranking-1").text
-    assert "Extracted ranking" in again.by_id("slot-review-1-member-3").text
 
 
-def test_what_stands_in_for_a_ranking_or_a_chair_is_called_so(page_of, sit, scripted_sit):
+def test_the_count_is_a_page_and_a_part_and_what_stands_in_for_a_ranking_or_a_chair_is_called_so(
+    page_of, browser, read, sit, scripted_sit
+):
     run = sit(chair=BROKEN)
     assert_same_page(run, "concluded_by_rank")
-    unconcluded = page_of(run)
-    assert "Best ranked answer" in unconcluded.by_id("slot-conclusion-1-chair").text
+    shown, address = page_of(run), reverse("run-ranking", args=[run.pk, 1])
+    assert "Best ranked answer" in shown.by_id("slot-conclusion-1-chair").text
+    part = browser.get(address, {"part": 1})
+    assert read(browser.get(address)).find("h1")
+    assert "<html" not in part.content.decode()
+    assert "Krippendorff" in part.content.decode()
+    assert read(part).text in shown.by_id("ranking-1-1").text
+    assert "not defined: the reviewers did not all rank the same answers" in shown.by_id("slot-ranking-1").text
+    assert browser.get(reverse("run-ranking", args=[run.pk, 2])).status_code == 404
+    assert browser.get(address, {"count": 7}).status_code == 404
     run = sit("sim/cooperative:first=0", BROKEN, chair=BROKEN, **{"chair-2": "sim/cooperative:first=0"})
     assert_same_page(run, "seat_replaced")
     page = page_of(run)
@@ -88,20 +91,6 @@ def test_what_stands_in_for_a_ranking_or_a_chair_is_called_so(page_of, sit, scri
     assert all(words in conclusion for words in ("Fallback chair: sim/cooperative:first=0", "key refused"))
     without_a_ballot = page_of(scripted_sit([ANSWER, "None."], [ANSWER, "None."]))
     assert "No reviewer gave a readable ranking" in without_a_ballot.by_id("slot-ranking-1").text
-
-
-def test_the_count_is_a_page_and_a_part(page_of, browser, read, sit):
-    run = sit()
-    address = reverse("run-ranking", args=[run.pk, 1])
-    part, shown = browser.get(address, {"part": 1}), page_of(run)
-
-    assert read(browser.get(address)).find("h1")
-    assert "<html" not in part.content.decode()
-    assert "Krippendorff" in part.content.decode()
-    assert read(part).text in shown.by_id("ranking-1-1").text
-    assert "not defined: the reviewers did not all rank the same answers" in shown.by_id("slot-ranking-1").text
-    assert browser.get(reverse("run-ranking", args=[run.pk, 2])).status_code == 404
-    assert browser.get(address, {"count": 7}).status_code == 404
 
 
 def test_a_council_that_a_limit_stopped_is_branched_from_its_question_and_can_go_on(page_of, browser, read, sit):

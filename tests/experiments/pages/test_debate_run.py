@@ -14,7 +14,9 @@ POINTS = json.dumps(
 )
 
 
-def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled(hold, page_of, charlies, read, browser):
+def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled_and_kept_as_a_draft(
+    hold, page_of, charlies, read, browser
+):
     run = hold()
     page = page_of(run)
 
@@ -37,14 +39,24 @@ def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled(hold
     assert editor.text_content().removeprefix("\n") == pause_of(run).data["default"]
     assert (editor.get("form"), editor.get("name")) == ("say-form", "text-send")
 
+    response = keep(browser, run, "Share it\r\nby the month.")
+    assert (response.status_code, response.content) == (204, b"")
+    for key, text, status in (("no/such", "x", 409), ("", "x\x00", 400), ("", "x" * 1_000_001, 400)):
+        assert keep(browser, run, text, key).status_code == status
+    browser.post("/language/", {"language": "zh-hans", "next": f"/runs/{run.pk}/"})
+    page = page_of(run)
+    browser.post("/language/", {"language": "en"})
+    assert page.find("html")[0].get("lang") == "zh-hans"
+    editor = page.by_id("pause-text")
+    assert editor.text_content().strip("\n") == "Share it\nby the month."
+    assert editor.get("data-default") == pause_of(run).data["default"]
+
     response = browser.post(f"/runs/{run.pk}/say/", sent | {"text-send": "Share it by the week."})
     drive()
 
     assert (response.status_code, response["Location"]) == (303, f"/runs/{run.pk}/")
     page = page_of(run)
     assert "Share it by the week." in page.by_id("slot-prompt").text
-    assert "locked" in page.by_id("slot-prompt").text
-    assert "Change it (makes a new version)" in page.by_id("slot-prompt").text
     assert not page.find(id="pause-text")
 
 
@@ -59,20 +71,9 @@ def test_changing_the_locked_prompt_makes_a_version_and_leaves_the_first(hold, p
     other = Run.objects.get(parent=run)
     assert response["Location"] == f"/runs/{other.pk}/"
     [versions] = page_of(other).find(id="versions")
-    assert "Versions of the final prompt" in versions.text
     assert "Share it by the week." in versions.text
     [versions] = page_of(run).find(id="versions")
     assert "Share it by the night." in versions.text
-
-
-def assert_advice_leads_to_its_points(run, page):
-    sources = [link for link in page.by_id("slot-summary").findall(".//a") if "data-source" in link.attrib]
-    assert sources
-    for link in sources:
-        seat, turn = link.get("data-source")
-        assert page.find(id=link.get("href").removeprefix("#"))
-        assert run.messages.get(seat=seat, turn=turn).model in link.text
-        assert f"round {turn}" in link.text
 
 
 def test_a_failed_debater_is_shown_with_its_reason_one_that_is_not_read_as_it_came_and_both_can_be_asked_again(
@@ -86,7 +87,6 @@ def test_a_failed_debater_is_shown_with_its_reason_one_that_is_not_read_as_it_ca
     assert "I would <b>rather</b> not." in card.text
     assert [button.get("value") for button in card.findall(".//button") if button.get("value")] == ["retry_seat"]
     [trouble] = [note for note in page.by_id("slot-round-1").findall(".//div") if note.get("data-seat") == "B"]
-    assert "gave no answer" in trouble.text
     assert "unknown model" in trouble.text
     [button] = trouble.findall(".//button")
     form = page.form(id=button.get("form"))
@@ -111,7 +111,13 @@ def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(
     assert run.messages.get(parsed__kind="addendum").raw_text == "It must be cheap."
     page = page_of(run)
     assert "It must be cheap." in page.by_id("slot-addendum").text
-    assert_advice_leads_to_its_points(run, page)
+    sources = [link for link in page.by_id("slot-summary").findall(".//a") if "data-source" in link.attrib]
+    assert sources
+    for link in sources:
+        seat, turn = link.get("data-source")
+        assert page.find(id=link.get("href").removeprefix("#"))
+        assert run.messages.get(seat=seat, turn=turn).model in link.text
+        assert f"round {turn}" in link.text
     assert list(steps(page).values()) == ["done", "done", "done", "left_out", "done"]
     assert {b.get("value") for b in page.find("button", form="offer-form")} == {"round", "summarize"}
     assert page.find("a", href=f"/debate/?clone={run.pk}")
@@ -121,23 +127,6 @@ def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(
     send(browser, run, "round", "Or free.")
     assert "Or free." in page_of(run).by_id("slot-addendum").text
     assert run.messages.filter(seat="A", turn=2).exists()
-
-
-def test_a_draft_is_shown_again_in_every_language_and_refused_where_nothing_waits_for_it(hold, page_of, browser):
-    run = hold()
-    response = keep(browser, run, "Share it\r\nby the week.")
-    assert (response.status_code, response.content) == (204, b"")
-
-    browser.post("/language/", {"language": "zh-hans", "next": f"/runs/{run.pk}/"})
-    page = page_of(run)
-    assert page.find("html")[0].get("lang") == "zh-hans"
-    editor = page.by_id("pause-text")
-    assert editor.text_content().strip("\n") == "Share it\nby the week."
-    assert editor.get("data-default") == pause_of(run).data["default"]
-
-    assert keep(browser, run, "x", "no/such").status_code == 409
-    assert keep(browser, run, "x\x00").status_code == 400
-    assert keep(browser, run, "x" * 1_000_001).status_code == 400
 
 
 def test_a_debate_that_a_limit_has_stopped_goes_on_without_the_answer(hold, page_of, browser, read):
@@ -189,11 +178,9 @@ def test_at_every_pause_of_a_debate(debate, start, alice, config, kinds):
     assert_same_page(run, "offer_opened", "experiment_stopped", *kinds)
 
 
-@each_case(
-    ("reference", "anchor"),
-    [("A1.p2", "point-A1-p2"), ("C2.c10", "point-C2-c10"), ("B1", "point-B1"), ("D1.p1", None), ("A1.x", None)],
-)
-def test_a_reference_leads_to_its_point(reference, anchor):
-    found = source(reference)
+def test_a_reference_leads_to_its_point():
+    wanted = {"A1.p2": "point-A1-p2", "C2.c10": "point-C2-c10", "B1": "point-B1", "D1.p1": None, "A1.x": None}
 
-    assert (found.anchor if found else None) == anchor
+    found = {reference: source(reference) for reference in wanted}
+
+    assert {reference: one.anchor if one else None for reference, one in found.items()} == wanted

@@ -19,25 +19,12 @@ def run(played):
 
 @maker
 def again(browser, read, run, /, **changes):
-    """Judges the run again and returns the judging."""
     page = read(browser.get(reverse("run-judge", args=[run.pk])))
     form = page.form(action=reverse("run-judge", args=[run.pk]))
     asked = {name: value for name, value in {**form, **changes}.items() if value is not None}
     browser.post(reverse("run-judge", args=[run.pk]), asked)
     drive()
     return Run.objects.select_related("experiment").get(parent=run)
-
-
-def test_the_rules_are_the_usual_ones_and_both_scores_stand_beside_each_other(page_of, browser, read, again, run):
-    form = read(browser.get(reverse("run-judge", args=[run.pk])))
-    assert form.by_id("id_rubric").text_content().strip() == RUBRIC.words
-    judging = again()
-
-    assert (judging.experiment.workflow, judging.config["rubric"], judging.state) == ("judging", "", "completed")
-    page = page_of(judging)
-    assert len(page.by_id("beside").findall(".//tbody")) == 4
-    assert reverse("run", args=[run.pk]) in {a.get("href") for a in page.find("a")}
-    assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
 
 
 def test_other_rules_and_another_judge_are_heard_and_a_missing_score_makes_no_difference(page_of, again):
@@ -53,11 +40,20 @@ def test_other_rules_and_another_judge_are_heard_and_a_missing_score_makes_no_di
     assert all(row[0] != "missing" for row in cells if row)
 
 
-def test_scores_that_rest_on_other_texts_are_marked_as_such(page_of, again, run):
+def test_both_scores_stand_beside_each_other_and_those_that_rest_on_other_texts_are_marked(
+    page_of, browser, read, again, run
+):
+    form = read(browser.get(reverse("run-judge", args=[run.pk])))
+    assert form.by_id("id_rubric").text_content().strip() == RUBRIC.words
     same = again()
+    assert (same.experiment.workflow, same.config["rubric"], same.state) == ("judging", "", "completed")
+    page = page_of(same)
+    assert len(page.by_id("beside").findall(".//tbody")) == 4
+    assert reverse("run", args=[run.pk]) in {a.get("href") for a in page.find("a")}
+    assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
+
     Run.objects.filter(pk=same.pk).update(parent=None)
     other = again(judge_sees="filtered", judge_sees_reasoning=None)
-
     assert [one.config["judge_sees_reasoning"] for one in (run, same, other)] == [True, True, False]
     assert rejudged(other, run.experiment.owner).before_saw != rejudged(other, run.experiment.owner).after_saw
     assert "messages as filtered" in page_of(other).text

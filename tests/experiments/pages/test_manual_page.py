@@ -20,7 +20,6 @@ MIXED = "Teile {sieben} Platten.\r\n\tUnd: 漢字 🎈 <b>&amp;\n\rEnde. "
 
 @pytest.fixture
 def manual(arena, begun):
-    """A manual run at its first pause."""
     return lambda **config: begun(arena(mode="manual", **config))
 
 
@@ -30,7 +29,6 @@ def pause(run):
 
 
 def sent(run, key="turn/1/A"):
-    """The one message of a step's request."""
     [message] = run.calls.get(step__key=key).request["messages"]
     return message["content"]
 
@@ -68,7 +66,6 @@ def test_it_says_what_it_waits_for_and_shows_what_would_be_sent(page_of, browser
     assert "Turn 1 is waiting for you: Model A begins" in page.by_id("waiting-title").text
     assert page.by_id("pause-text").text_content() == "\n" + pause(run).data["default"]
     assert buttons(page) == {"send", "default", "skip", "next", "end", "note", "friend"}, "nothing can be altered yet"
-    assert "waits for you" in page.by_id("status").text
     assert "<script>alert" not in browser.get(reverse("run", args=[run.pk])).content.decode()
 
 
@@ -108,9 +105,14 @@ def test_a_turn_is_played_by_its_buttons_and_ended(page_of, browser, manual):
     assert list(run.messages.values_list("seat", flat=True)) == ["A"]
 
 
-def test_an_intervention_is_done_and_the_run_waits_again(page_of, browser, manual):
-    run = manual()
-    for action, typed in (("send", ""), ("note", "They bluff.\r\nReally."), ("alter", "I give up.")):
+def test_a_failed_call_says_why_and_waits_and_so_it_does_after_each_intervention(page_of, browser, manual):
+    run = manual(a="sim/cooperative:fail=401:times=1")
+    press(browser, run, page_of(run), "send")
+    drive()
+    panel = page_of(run).by_id("waiting")
+    assert panel.get("data-reason") == "call_failed"
+    assert pause(run).data["error"] in panel.text
+    for action, typed in (("default", ""), ("note", "They bluff.\r\nReally."), ("alter", "I give up.")):
         press(browser, run, page_of(run), action, **({f"text-{action}": typed} if typed else {}))
         drive()
         assert typed.replace("\r\n", "\n") in pause(run).data["default"]
@@ -124,20 +126,6 @@ def test_an_intervention_is_done_and_the_run_waits_again(page_of, browser, manua
     shown = page.by_id(f"message-{message.pk}").text
     assert all(words in shown for words in ("altered by alice for the other side", "I give up."))
     assert " ".join(message.raw_text.split())[:20] in shown
-
-
-def test_a_failed_call_says_why_and_waits(page_of, browser, manual):
-    run = manual(a="sim/cooperative:fail=401:times=1")
-    press(browser, run, page_of(run), "send")
-    drive()
-    panel = page_of(run).by_id("waiting")
-
-    assert panel.get("data-reason") == "call_failed"
-    assert "gave no answer" in panel.text
-    assert pause(run).data["error"] in panel.text
-    press(browser, run, page_of(run), "default")
-    drive()
-    assert page_of(run).by_id("waiting").get("data-reason") == "model_completed"
 
 
 def test_whoever_comes_second_is_told_what_was_said_first(page_of, browser, read, manual, alice):
@@ -164,7 +152,6 @@ def queued(arena, start):
 
 @pytest.fixture
 def bar(browser, read):
-    """The status bar as the page fetches it."""
     return lambda run: read(browser.get(reverse("run-status", args=[run.pk])))
 
 

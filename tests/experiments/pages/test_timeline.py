@@ -18,9 +18,7 @@ RETRIED = ":first=0:fail=503:times=1:retry_after=0"
     "tools",
     [
         {"judge_model": "sim/judge:first=0:json=broken", "filter_model": "sim/filter:first=0:json=missing"},
-        {"judge_model": "sim/judge:first=0:json=injected", "filter_model": "sim/filter:first=0:json=injected"},
-        {"judge_model": "sim/judge:first=0:json=missing", "filter_model": "sim/filter:first=0:json=truncated"},
-        {"judge_model": "sim/judge:first=0:json=range"},
+        {"judge_model": "sim/judge:first=0:json=range", "filter_model": "sim/filter:first=0:json=injected"},
         {"judge_model": "sim/judge:first=0:fail=404", "filter_model": "sim/filter:first=0:fail=404"},
     ],
 )
@@ -75,14 +73,6 @@ def test_of_a_run_that_was_stopped_while_somebody_spoke_after_a_judged_turn(aren
     run.refresh_from_db()
     assert (run.state, run.messages.last().finish_reason) == (Run.State.STOPPED, "stopped")
     assert_same_page(run, "model_metrics", "experiment_stopped")
-
-
-@each_case("limits", [{"tokens": 300}, {"seconds": 0.001}], ids=str)
-def test_of_a_run_that_came_to_a_limit(played, limits):
-    run = played(limits=limits, max_turns=9)
-
-    assert run.state == Run.State.STOPPED
-    assert_same_page(run, "experiment_stopped")
 
 
 def test_at_every_moment_of_a_run(arena, start):

@@ -16,5 +16,4 @@ def with_totals():
 
 @pytest.fixture
 def exported(with_totals):
-    """The document of a run as a file holds it."""
     return lambda run: json.loads(json.dumps(document(with_totals(run)), cls=JSONEncoder))

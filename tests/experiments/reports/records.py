@@ -39,8 +39,6 @@ SCORES = {"goal_deviation": 12.0, "cooperation": 0.4, **dict.fromkeys(SENTIMENTS
 
 
 class Record:
-    """A run that is written row by row."""
-
     def __init__(self, owner: Any, workflow: str = "arena", config: dict[str, Any] | None = None, **run: Any) -> None:
         self.now = timezone.now() - timedelta(minutes=10)
         self.models = {seat: self._model(seat) for seat in CASTS[workflow]}

@@ -64,9 +64,12 @@ def test_a_count_without_ballots_and_what_somebody_asked_for_afterwards_are_told
     record.step("turn/2/answer/member-2", "ask", purpose="reply", seat="member-2", turn=2, state="failed",
                 data={"outcome": {"ok": False, "error_kind": "limit"}})  # fmt: skip
 
+    record.run.ballots.filter(reviewer="member-2").update(superseded=True)
+
     html = render_html(record.fetched(), "en")
 
     told = section(html, "log")
+    assert told.count("replaced by a later ballot of this reviewer") == 1
     assert (deed["kind"], deed["seat"], deed["turn"], deed["by"]) == ("retry_seat", "member-2", 1, "alice")
     assert "Member 2 was asked again alice" in told
     assert "The answers were ranked again alice" in told
@@ -162,14 +165,10 @@ def test_an_imported_contest_says_the_same_and_its_pages_show_it(run, alice, exp
         for cycle in side["cycles"]:
             cycle["voided_by"] = None  # whoever it was is nobody here
     assert_equal(before, after, "cycles", "executions", "judgments", "messages")
-    assert ratings.of_run(again) == ratings_of_another(ratings.of_run(run), again)
+    found, keys = ratings.of_run(run), dict(again.cycles.values_list("turn", "pk"))
+    history = tuple(replace(one, run=again.pk, pk=keys[one.turn]) for one in found.history)
+    assert ratings.of_run(again) == replace(found, history=history)
     assert_same_page(again)
     browser = signed_in(alice)
     assert "Widest" in browser.get(f"/runs/{again.pk}/cycles/2/").content.decode()
     assert "Spread of readings 3" in browser.get(f"/runs/{again.pk}/").content.decode()
-
-
-def ratings_of_another(found, run):
-    """What the same cycles say in another run."""
-    keys = dict(run.cycles.values_list("turn", "pk"))
-    return replace(found, history=tuple(replace(one, run=run.pk, pk=keys[one.turn]) for one in found.history))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from experiments.models import Run
 from experiments.runs.reports.inspect_log import inspect_archive, log_name
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import votes_of
@@ -34,14 +33,10 @@ def test_a_scan_finds_every_message_call_span_and_score_of_three_workflows(playe
 
     assert found.keys() == runs.keys()
     for workflow, run in runs.items():
-        assert found[workflow]["messages"] == texts_of(run)
+        assert found[workflow]["messages"] == list(run.messages.order_by("pk").values_list("raw_text", flat=True))
         assert found[workflow]["calls"] == sorted(run.calls.values_list("text", flat=True))
         seats = set(run.calls.values_list("step__seat", flat=True))
         assert seats <= set(found[workflow]["spans"])
     judged = runs["arena"].judgments.order_by("created")
     assert found["arena"]["scores"] == [judgment.scores for judgment in judged]
     assert len(found["coding"]["scores"]) >= runs["coding"].judgments.exclude(scores=None).count() > 0
-
-
-def texts_of(run: Run) -> list[str]:
-    return list(run.messages.order_by("pk").values_list("raw_text", flat=True))

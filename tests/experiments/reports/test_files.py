@@ -24,13 +24,11 @@ from tests.rivals import at_once
 
 @maker
 def ask(alice, /, run, format_="csv", language="en"):
-    """Asks for a file of a run."""
     return jobs.request_file(run, by=alice, format_=FORMATS[format_], language=language)
 
 
 @maker
 def written(monkeypatch, /, write):
-    """Registers a format that is written by this function."""
     monkeypatch.setitem(FORMATS, "odd", Format("odd", "Odd", "text/plain", write, lambda run: "odd.txt"))
 
 
@@ -61,7 +59,15 @@ def test_the_file_holds_what_the_button_of_a_short_run_gives(played, ask, make_f
     assert done.path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_renderer_that_stumbles_ends_its_file_and_no_other_and_can_be_asked_again(played, ask, written, make_files):
+@pytest.fixture
+def run(alice):
+    """One that was written, as nothing depends on how it was played."""
+    record = Record(alice)
+    record.reply("A", 1, "Hello.")
+    return record.run
+
+
+def test_a_renderer_that_stumbles_ends_its_file_and_no_other_and_can_be_asked_again(run, ask, written, make_files):
     broken, seen = [True], []
 
     def write(run, language, progress):
@@ -73,7 +79,6 @@ def test_a_renderer_that_stumbles_ends_its_file_and_no_other_and_can_be_asked_ag
             seen.append(again(second).progress)
 
     written(write)
-    run = played(max_turns=1)
     odd, table = ask(run, "odd"), ask(run, "csv")
     make_files()
 
@@ -93,9 +98,9 @@ def test_a_renderer_that_stumbles_ends_its_file_and_no_other_and_can_be_asked_ag
 
 
 @pytest.mark.databases
-def test_one_worker_makes_it_however_many_try(played, ask, monkeypatch):
+def test_one_worker_makes_it_however_many_try(run, ask, monkeypatch):
     """The rival claims it between our look and our claim."""
-    export = ask(played(max_turns=1))
+    export = ask(run)
 
     def claimed_by_another():
         silent(export, seconds=0)
@@ -108,7 +113,7 @@ def test_one_worker_makes_it_however_many_try(played, ask, monkeypatch):
 
 
 @pytest.mark.parametrize("why", ["lost its claim", "is asked to end"])
-def test_a_worker_that_lost_its_claim_or_is_asked_to_end_leaves_the_file_to_another(played, ask, written, why):
+def test_a_worker_that_lost_its_claim_or_is_asked_to_end_leaves_the_file_to_another(run, ask, written, why):
     stop = threading.Event()
 
     def write(run, language, progress):
@@ -120,7 +125,7 @@ def test_a_worker_that_lost_its_claim_or_is_asked_to_end_leaves_the_file_to_anot
         progress(0.5)
 
     written(write)
-    export = ask(played(max_turns=1), "odd")
+    export = ask(run, "odd")
 
     jobs.make_all(stop)
 
@@ -137,8 +142,8 @@ def silent(export, seconds=3600, **fields):
 
 
 @pytest.mark.databases
-def test_what_a_dead_worker_held_is_made_by_the_next_until_it_killed_three(played, ask, make_files):
-    export = ask(played(max_turns=1))
+def test_what_a_dead_worker_held_is_made_by_the_next_until_it_killed_three(run, ask, make_files):
+    export = ask(run)
     silent(export, seconds=1)
     assert (jobs.sweep(), again(export).state) == (0, "running"), "what a worker makes is left to it"
 
@@ -154,7 +159,7 @@ def test_what_a_dead_worker_held_is_made_by_the_next_until_it_killed_three(playe
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_says_that_it_is_alive_while_a_renderer_says_nothing(played, ask, written, settings, make_files):
+def test_a_worker_says_that_it_is_alive_while_a_renderer_says_nothing(run, ask, written, settings, make_files):
     settings.EXPORT_LEASE_SECONDS = 0.2
     beats = set()
 
@@ -163,14 +168,13 @@ def test_a_worker_says_that_it_is_alive_while_a_renderer_says_nothing(played, as
         yield b"x"
 
     written(write)
-    ask(played(max_turns=1), "odd")
+    ask(run, "odd")
     make_files()
 
     assert Export.objects.get().state == "done"
 
 
-def test_files_of_last_week_are_forgotten(played, ask, make_files):
-    run = played(max_turns=1)
+def test_files_of_last_week_are_forgotten(run, ask, make_files):
     old, new = ask(run, "csv"), ask(run, "json")
     make_files()
     Export.objects.filter(pk=old.pk).update(ended=timezone.now() - timedelta(days=8))
@@ -187,7 +191,6 @@ def test_files_of_last_week_are_forgotten(played, ask, make_files):
 @pytest.mark.system
 @pytest.mark.django_db(transaction=True)
 def test_a_real_worker_takes_up_what_a_killed_one_left(arena, start, drive, ask, settings):
-    """The silence of the dead one is noticed by the sweep of the next."""
     settings.EXPORTS_DIR = settings.DATA_DIR / "exports"
     run = start(arena(max_turns=1))
     drive()

@@ -111,8 +111,6 @@ FETCHING = {"src", "srcset", "data", "poster", "action", "formaction", "backgrou
 
 
 class Reader(HTMLParser):
-    """Every tag with its attributes."""
-
     def __init__(self, html):
         super().__init__()
         self.tags = []

@@ -29,7 +29,6 @@ def file(alice, tmp_path):
     return path
 
 
-@pytest.mark.system
 def test_it_opens_without_network_errors_or_barriers(file):
     requests = []
     errors = []

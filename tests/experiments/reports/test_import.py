@@ -17,7 +17,6 @@ SHOWN = ("message_completed", "message_parsed", "ballot_read")
 
 
 def test_an_imported_run_says_the_same(played, arena, start, alice, exported):
-    """Edge cases 62 and 65."""
     silent = start(arena())
     actions.stop(silent, by=alice)
     retried = ":first=0:fail=503:times=1:retry_after=0"
@@ -135,7 +134,6 @@ def test_models_the_lab_does_not_know_are_entered_as_inactive(played, alice, exp
 
 @each_case("how", ["listed", "by hand"])
 def test_a_model_that_a_provider_offers_later_is_that_providers(alice, exported, how):
-    """Whoever imports a run does not take a name away from the lab's catalogue."""
     before = exported(council(alice).run)
     before["experiment"]["cast"][0]["model"] = "later/one"
     run = import_document(before, by=alice)

@@ -33,12 +33,10 @@ def told(record, language="en"):
 
 
 def outline_of(reader):
-    """Titles; those below another one in a list of their own."""
     return [[one.title for one in entry] if isinstance(entry, list) else entry.title for entry in reader.outline]
 
 
 def shown_codes(reader):
-    """The codes of all glyphs that any page shows."""
     drawn = [one for page in reader.pages for one in ContentStream(page.get_contents(), reader).operations]
     texts = [operands[0] for operands, operator in drawn if operator == b"Tj"]
     return {code for text in texts for code in getattr(text, "original_bytes", text)}

@@ -123,30 +123,6 @@ def test_a_starchamber_talk_tells_answers_given_again_and_its_branch(starchamber
     assert "had not ended" in words(branched)
 
 
-@pytest.mark.databases
-def test_a_council_with_failures_is_asked_further_and_ranks_again(council, player, told, alice):
-    seats = {"chair": GONE, "chair-2": COOPERATIVE}
-    members = (COOPERATIVE, GONE, COMPETITIVE, "sim/neutral:first=0:json=prose")
-    run = player.play(council(*members, **seats, title=True, question="为什么天空是蓝色的？"))
-    player.say(run, "deliberate")
-    steering.ask_further(fetched(run), by=alice, text="And at sunset?")
-    player.drive()
-
-    log = told(
-        run,
-        "Member 2: No answer arrived reply, attempt 1",
-        "The ranking",
-        "superseded: the answers were ranked again",
-        "Chair: Chair 2 (sim/cooperative:first=0) was asked instead",
-        "The answers were ranked again alice",
-        "Question 2",
-        "And at sunset?",
-    )
-    assert log.count("superseded: the answers were ranked again") == 1
-    assert "Member 2 ·" not in log
-    assert "为什么天空是蓝色的？" in section(render_html(fetched(run), "zh-hans"), "log")
-
-
 def test_a_branch_and_a_judging_are_imported_equal(arena, player, alice, exported):
     run = player.play(arena(max_turns=2))
     branch = branching.branch(run.messages.get(turn=1, seat="B"), by=alice, text="No.")

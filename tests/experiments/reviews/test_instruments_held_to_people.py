@@ -42,15 +42,16 @@ def test_a_sample_has_equally_many_of_each_value_with_their_chances_and_asks_the
 
 def test_reviewers_see_neither_values_nor_names_until_they_have_answered_and_looked(scan, bob, read):
     item = scan.sampled(bob, size=4).items.first()
+    item.run.messages.update(reasoning="I must not tell.")
     browser = signed_in(bob)
 
     page = read(browser.get(item.get_absolute_url())).text
     told = browser.get(f"/api/review/items/{item.pk}/").json()
 
     assert item.message.text in page
-    assert not any(name in page for name in ("opus", "A model", "A scan"))
+    assert not any(name in page for name in ("opus", "A model", "A scan", "I must not tell."))
     assert {one["model"] for one in told["messages"]} == {None}
-    assert "opus" not in str(told)
+    assert not any(name in str(told) for name in ("opus", "I must not tell."))
 
 
 def test_reviewers_see_what_the_judge_saw_of_names_and_reasoning(alice, bob):
@@ -62,12 +63,6 @@ def test_reviewers_see_what_the_judge_saw_of_names_and_reasoning(alice, bob):
 
     said = ItemPage(made.sampled(bob, size=4).items.first(), bob).shown[0]
     assert (said.model, said.reasoning) == ("A model", "I must not tell.")
-
-    hidden = scanned.Scan(alice, scanned.version_of(alice))
-    for value in (True, True, False, False):
-        hidden.judged(opus={"refuses": value}).run.messages.update(reasoning="I must not tell.")
-    said = ItemPage(hidden.sampled(bob, size=4).items.first(), bob).shown[0]
-    assert (said.model, said.reasoning) == ("", "")
 
 
 @each_case(("unit", "subjects"), [("turn", {("A", 1), ("B", 2)}), ("run", {("A", 1), ("B", 2)})])
