@@ -55,6 +55,23 @@ def test_the_order_of_contestants_and_votes_changes_nothing(cycles, seed):
         assert np.array_equal(getattr(one.intervals, part), getattr(other.intervals, part), equal_nan=True)
 
 
+@pytest.mark.parametrize("leagues", [40, pytest.param(300, marks=pytest.mark.exhaustive)])
+def test_intervals_from_few_cycles_hold_as_often_as_they_say(leagues):
+    """Votes of one cycle share what happened in it: five cycles, against the rating in many."""
+    truth = solver_ratings(league(4, 1000 if leagues < 300 else 4000, seed=99)).intervals.ratings.values
+    held, plain = [], []
+    for seed in range(leagues):
+        cycles = league(4, 5, seed=seed)
+        found, compared = solver_ratings(cycles).intervals, battles_of(cycles)
+        known = ~np.isnan(found.errors)
+        naive = sandwich(compared.battles)
+        held += ((found.lower <= truth) & (truth <= found.upper))[known].tolist()
+        plain += ((naive.lower <= truth) & (truth <= naive.upper))[known].tolist()
+
+    assert 0.92 < np.mean(held) < 0.98
+    assert np.mean(plain) < 0.85
+
+
 def test_a_judge_that_lowballs_all_others_changes_no_rating_at_all():
     """On the compatible board the same votes lift it."""
     honest = league(5, 8, seed=3)

@@ -114,6 +114,35 @@ def test_times_that_are_censored():
     assert 0.93 <= share(apart, 6) <= 0.97
 
 
+def test_plans_keep_their_power():
+    runs, of_scores = planning.runs_for_rates(0.5, 0.3), planning.runs_for_scores(0.5, 1)
+
+    def of_rates(random):
+        happened = random.random(2 * runs) < np.repeat([0.5, 0.3], runs)
+        return rates.exact_test(happened, np.arange(2 * runs) < runs, np.zeros(2 * runs)) <= ALPHA
+
+    def of_means(random):
+        first, one = np.arange(2 * of_scores) < of_scores, np.zeros(2 * of_scores, dtype=int)
+        values = random.normal(0.5 * first, 1)
+        return scores.permutation_test(values, first, one, scope="runs", rounds=199, seed=seed_of(random)) <= ALPHA
+
+    assert share(of_rates, 7) == pytest.approx(0.8, abs=0.03)
+    assert share(of_means, 8) == pytest.approx(0.8, abs=0.03)
+
+
+@each_case(("first", "second", "turns"), [(0.5, 0.3, 3), (0.5, 0.8, 10), (0.9, 0.6, 5)])
+def test_plans_of_times_keep_their_power(first, second, turns):
+    runs = planning.runs_for_times(first, second)
+    lasting = np.repeat([-turns / np.log(1 - share) for share in (first, second)], runs)
+    is_first, one = np.arange(2 * runs) < runs, np.zeros(2 * runs, dtype=int)
+
+    def study(random):
+        times = np.ceil(random.exponential(lasting))
+        return survival.log_rank(np.minimum(times, turns), times <= turns, is_first, one).p <= ALPHA
+
+    assert share(study, 14, studies=2_000) == pytest.approx(0.8, abs=0.03)
+
+
 def test_plans_of_mixed_models_keep_their_power():
     """Log-odds of a typical prompt, and the rates over prompts that they come to."""
     points = np.random.default_rng(15).normal(size=1_000_000)

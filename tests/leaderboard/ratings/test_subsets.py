@@ -59,6 +59,15 @@ def test_a_whole_board_is_wrong_and_its_unseen_samples_are_right(leagues):
     assert (np.mean(sizes, axis=0)[1:] > 0).all(), "ratings are relative: the others rise"
 
 
+@pytest.mark.parametrize(
+    ("seen", "leagues"), [(150, 60), *(pytest.param(one, 600, marks=pytest.mark.exhaustive) for one in (40, 150))]
+)
+def test_without_a_contamination_the_interval_of_the_difference_holds_nothing(leagues, seen):
+    found = [moved(*contaminated(seed, seen=seen, bonus=0.0)[:2]) for seed in range(leagues)]
+
+    assert is_as_often_as_claimed([(one.lower <= 0) & (one.upper >= 0) for one in found])
+
+
 def test_differences_are_those_of_two_fits_and_errors_those_of_leaving_each_item_out():
     battles, items, _truth = sampled_league(6, 150, seed=3)
     whole = Shared(battles, items)
