@@ -4,12 +4,11 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from django.urls import reverse
 
 from experiments.models import Ballot, ProviderModel, Run, Step
 from experiments.tasks import clock
 from leaderboard.boards import compute, council, jobs
-from leaderboard.models import Ladder, Standing
+from leaderboard.models import Standing
 from leaderboard.ratings import Battles, sandwich
 from tests.cases import each_case
 from tests.experiments.reports import deliberations
@@ -51,12 +50,7 @@ def test_ballots_that_count_are_read_as_comparisons_without_the_reviewers_own_an
     assert found() == []
 
 
-def test_only_what_was_played_here_counts_on_a_ladder_that_is_hidden_until_an_admin_publishes_it(client, asked):
-    jobs.refresh_stale()
-    assert client.get(reverse("ladder", args=["council"])).status_code == 404
-    Ladder.objects.filter(slug="council").update(is_public=True)
-    assert client.get(reverse("ladder", args=["council"])).status_code == 200
-
+def test_only_what_was_played_here_counts(asked):
     for origin in (Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION, Run.Origin.BRANCH):
         Run.objects.update(origin=origin)
         assert list(council.pairings()) == [], origin

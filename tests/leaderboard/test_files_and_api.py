@@ -57,7 +57,7 @@ def test_what_no_database_takes_is_passed_over(client, league):
         assert client.get(reverse(name, args=[ladder.slug]), asked).status_code == 200, name
 
 
-def test_the_api_needs_no_token_for_what_is_public(client, league):
+def test_the_api_needs_no_token_for_what_is_public_and_what_is_withdrawn_shows_why_and_no_ratings(client, league):
     public, private = league(categories=("maths", "prose")), league(visibility="private")
     address = f"/api/ladders/{public.slug}/"
 
@@ -72,6 +72,9 @@ def test_the_api_needs_no_token_for_what_is_public(client, league):
     Ladder.objects.update(withdrawn_reason="Wrong prompt.")
     withdrawn = client.get(address).json()
     assert (withdrawn["withdrawn_reason"], withdrawn["rows"]) == ("Wrong prompt.", [])
+    pages = [client.get(one).content.decode() for one in (public.get_absolute_url(), reverse("leaderboard"))]
+    assert [("Wrong prompt." in page, "model-001" in page) for page in pages] == [(True, False)] * 2
+    assert client.get(reverse("ladder-matrix", args=[public.slug])).status_code == 404
 
 
 def test_the_admin_leaves_battles_and_contestants_out_and_withdraws_but_changes_no_milestone(client, league, curator):

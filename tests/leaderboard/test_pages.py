@@ -115,18 +115,6 @@ def test_favorites_are_first_on_the_leaderboard_and_on_a_board_of_those_who_have
     assert (page[0].get("aria-pressed"), history) == ("false", []), "before it has a chart, on its first page alone"
 
 
-def test_a_withdrawn_ladder_shows_why_and_no_ratings(client, league):
-    ladder = league()
-    Ladder.objects.filter(pk=ladder.pk).update(withdrawn_reason="The judge had seen the answers.")
-
-    page = told(client.get(reverse("ladder", args=[ladder.slug])))
-
-    assert "The judge had seen the answers." in page
-    assert "model-001" not in page
-    assert "The judge had seen the answers." in told(client.get(reverse("leaderboard")))
-    assert client.get(reverse("ladder-matrix", args=[ladder.slug])).status_code == 404
-
-
 def test_every_rating_over_all_datasets_has_its_interval_and_the_mean_one_that_holds(client, league, alice):
     ladders = [league(name="First"), league(name="Second", contestants=4, battles=100)]
     boards.board_of(alice, [("x", "y", "left"), ("x", "y", "right")] * 10, ladders[0].board)

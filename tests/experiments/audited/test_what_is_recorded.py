@@ -3,8 +3,10 @@
 import copy
 from decimal import Decimal
 from functools import partial
+from types import SimpleNamespace
 from uuid import uuid4
 
+import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
@@ -14,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import audit, invitations, projects, roles
-from accounts.models import ApiToken, AuditEntry
+from accounts.models import ApiToken, AuditEntry, Membership, Project
 from accounts.tokens import create_token, revoke_token
 from experiments.engine import keys
 from experiments.engine.leases import claim, finish
@@ -37,11 +39,24 @@ from experiments.workflows.battles.campaign.boards import model_board
 from experiments.workflows.coding.pages import voiding as cycle_voiding
 from tests.cases import each_case
 from tests.experiments import contest_rows
-from tests.experiments.audited.conftest import KEY, WRONG
 from tests.experiments.reviews import reviewed
 from tests.fixtures import PASSWORD, add_model, signed_in
 
 Action = AuditEntry.Action
+KEY = "sk-canary-7f3a9c55e1d24b08"
+WRONG = "a-wrong-password-0815"
+
+
+@pytest.fixture
+def lab(provider, alice, charlie, admin, settings, tmp_path):
+    """Alice's things, and Ada who decides. secrets: what must be in no entry."""
+    settings.IMAGES_DIR = tmp_path
+    run = reviewed.record(alice).run
+    project = Project.objects.create(name="Solar villages")
+    Membership.objects.create(project=project, user=alice, role="lead")
+    people = {"alice": alice, "charlie": charlie, "ada": admin, "browser": signed_in(alice)}
+    things = {"run": run, "experiment": run.experiment, "project": project, "provider": Provider.objects.first()}
+    return SimpleNamespace(**people, **things, secrets=[PASSWORD, WRONG, KEY])
 
 
 def sign_in(lab, password=PASSWORD):

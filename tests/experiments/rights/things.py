@@ -52,24 +52,11 @@ from tests.fixtures import add_model
 
 NOTHING = "0" * 64
 BY_COUNCIL = ["run-ranking", "api-ranking", "run-ask", "api-run-ask"]
-BY_CONTEST = [
-    "coding-cycle",
-    "coding-ratings",
-    "run-artifacts",
-    "api-run-artifacts",
-    "api-cycle",
-    "api-cycles",
-    "api-executions",
-]
+BY_CONTEST = ["coding-cycle", "coding-ratings", "run-artifacts", "api-run-artifacts", "api-cycle", "api-cycles"]
+BY_CONTEST += ["api-executions"]
 BY_TALK = ["talk-figures", "message-tokens"]
-BY_CAMPAIGN = [
-    "campaign-live",
-    "campaign-stop",
-    "campaign-resume",
-    "api-campaign",
-    "api-campaign-stop",
-    "api-campaign-resume",
-]
+BY_CAMPAIGN = ["campaign-live", "campaign-stop", "campaign-resume"]
+BY_CAMPAIGN += ["api-campaign", "api-campaign-stop", "api-campaign-resume"]
 
 
 def addresses() -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The page of a person in a seat: who opens it, what it shows, what it takes; and what others are told."""
+"""The page and the API of a person in a seat: who opens it, what it shows, what it takes; and what others are told."""
 
 import json
 from datetime import timedelta
@@ -13,7 +13,8 @@ from accounts.models import AuditEntry
 from arenasite.notifications import notices_of
 from experiments.api.serializers import ExperimentSerializer
 from experiments.library.annotations import cloning
-from experiments.models import Run, SeatedPerson
+from experiments.models import Message, Run, SeatedPerson
+from experiments.review import flagging
 from experiments.runs.reports.document import document
 from experiments.runs.reports.importing import import_document
 from experiments.runs.seats import turns
@@ -42,12 +43,16 @@ def sent(client, seated, **fields):
     return client.post(seated.get_absolute_url(), {"step": turn.step.pk, **fields})
 
 
-def test_the_person_is_notified_sees_what_the_seat_may_see_and_answers_once(played, bob, alice, drive):
+def test_the_person_is_notified_sees_what_the_seat_may_see_and_answers_once(played, bob, alice, admin, drive):
     browser, seated = signed_in(bob), seat_of(played, "A")
     assert [notice.address for notice in notices_of(bob).notices] == [seated.get_absolute_url()]
     assert not notices_of(alice).notices
     assert browser.get(played.get_absolute_url()).status_code == 404, "nothing else of the run"
     assert browser.get(reverse("seat-now", args=[seated.pk]))["HX-Refresh"] == "true"
+    for stranger in (Client(), signed_in(alice)):
+        assert stranger.get(seated.get_absolute_url()).status_code == 404, "also to whose run it is"
+    page_of(signed_in(admin), seated)
+    assert AuditEntry.objects.filter(action="run_read", actor="ada").count() == 1
     page = page_of(browser, seated)
     assert "How should our lab share one telescope?" in page
     assert "sim/neutral" in page, "who is not blind is told the others"
@@ -67,19 +72,6 @@ def test_the_person_is_notified_sees_what_the_seat_may_see_and_answers_once(play
     assert "By need." in page_of(browser, seated)
     assert "Nothing to answer now" in page_of(browser, seated)
     assert browser.get(reverse("seat-now", args=[seated.pk])).status_code == 204
-
-
-def test_only_the_person_and_an_administrator_open_the_seat(played, alice, charlie, admin, bob):
-    seated = seat_of(played, "A")
-    for stranger in (Client(), signed_in(charlie), signed_in(alice)):
-        assert stranger.get(seated.get_absolute_url()).status_code == 404
-        assert stranger.post(seated.get_absolute_url(), {"step": 1}).status_code == 404
-        assert stranger.get(reverse("seat-now", args=[seated.pk])).status_code == 404
-
-    page_of(signed_in(admin), seated)
-    sent(signed_in(admin), seated, new_perspectives="For Bob.")
-    assert AuditEntry.objects.filter(action="run_read", actor="ada").count() == 1
-    assert AuditEntry.objects.get(action="seat_answered", actor="ada").detail["seat"] == "A"
 
 
 def test_an_invitation_opens_its_seat_until_it_expires(played, bob, drive):
@@ -206,3 +198,62 @@ def test_a_ranking_names_each_choice_once():
     form = AnswerForm(schema, "member-1", chosen | {"ranking-2": "Response A"})
     assert form.is_valid()
     assert json.loads(form.answer()) == {"review": "Fine.", "ranking": ["Response B", "Response A"]}
+
+
+def post(client, address, **said):
+    return client.post(address, json.dumps(said), content_type="application/json")
+
+
+def test_a_seat_is_read_and_answered_once_by_its_person(played, bob, charlie, drive):
+    client, address = signed_in(bob), reverse("api-seat", args=[seat_of(played, "A").pk])
+    [waiting] = client.get(reverse("api-seats")).json()
+    [turn] = waiting["turns"]
+    assert "new_perspectives" in turn["answer_schema"]["properties"]
+    assert any("telescope" in one["text"] for one in turn["shown"])
+    answer = {"speaker": "A", "new_perspectives": [{"id": "p1", "contents": "By need."}], "counterpoints": []}
+    refused = post(client, address, step=turn["step"], answer=" ")
+    assert (refused.status_code, refused.json()["errors"]["text"]) == (400, ["The answer is empty."])
+
+    taken = post(client, address, step=turn["step"], answer=answer)
+    again = post(client, address, step=turn["step"], answer=answer)
+
+    assert (taken.status_code, taken.json()["turns"], again.status_code) == (200, [], 409)
+    assert json.loads(played.messages.get(seat="A").raw_text) == answer
+    assert signed_in(charlie).get(address).status_code == 404
+    assert post(signed_in(charlie), address, step=turn["step"], answer="mine").status_code == 404
+    assert signed_in(charlie).get(reverse("api-seats")).json() == []
+    drive()
+    assert client.get(reverse("api-seats")).json() == [], "the next is asked in the other seat"
+
+
+def test_a_revoked_invitation_opens_nothing_any_more_also_where_it_was_opened(played, alice, bob):
+    invited, guest = seat_of(played, "B"), Client()
+    assert guest.get(invited.link).status_code == 302
+    assert guest.get(invited.get_absolute_url()).status_code == 200
+    assert "Revoke invitation" in signed_in(alice).get(played.get_absolute_url()).content.decode()
+    page, api = (reverse(name, args=[invited.pk]) for name in ("seat-revoke", "api-seat-revoke"))
+    assert signed_in(bob).post(page).status_code == 404
+    refused = signed_in(alice).post(reverse("api-seat-revoke", args=[seat_of(played, "A").pk]))
+    assert (refused.status_code, "no invitation" in refused.json()["detail"]) == (409, True), "of a user"
+
+    assert [signed_in(alice).post(address).status_code for address in (page, api)] == [302, 204]
+
+    assert guest.get(invited.get_absolute_url()).status_code == 404
+    assert Client().get(invited.link).status_code == 404
+    assert "Revoke invitation" not in signed_in(alice).get(played.get_absolute_url()).content.decode()
+    assert AuditEntry.objects.filter(action="invitation_revoked", detail__seat="B").count() == 1
+
+
+def test_what_a_person_says_gets_no_flag_of_models(arena, start, drive, bob):
+    run = start(arena(a={"user": "bob"}, max_turns=1, judge=False, filter=False))
+    drive()
+    client, address = signed_in(bob), reverse("api-seat", args=[seat_of(run, "A").pk])
+    [turn] = client.get(address).json()["turns"]
+    said = "As an AI language model, I cannot help with that."
+    assert post(client, address, step=turn["step"], answer=said).status_code == 200
+    message = Message.objects.get(run=run, seat="A")
+
+    assert (flagging.scan([run.pk]), message.flags) == (0, [])
+    message.model = "some/model"
+    message.save(update_fields=["model"])
+    assert flagging.scan([run.pk]) > 0, "of a model it would be one"

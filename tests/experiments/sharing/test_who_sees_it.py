@@ -45,9 +45,7 @@ def seen_by(lab, shown):
 
 
 @pytest.mark.databases
-@each_case(
-    ("visibility", "readers"), [("private", ("owner",)), ("project", INSIDE), ("lab", SIGNED_IN), ("public", EVERYBODY)]
-)
+@each_case(("visibility", "readers"), [("private", ("owner",)), ("lab", SIGNED_IN), ("public", EVERYBODY)])
 def test_each_visibility_has_its_readers_who_do_not_steer(lab, shown, start, visibility, readers):
     run = start(shown)
     Experiment.objects.filter(pk=shown.pk).update(visibility=visibility, project=lab.project)

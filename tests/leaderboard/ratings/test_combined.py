@@ -58,30 +58,6 @@ def test_corrected_ratings_are_those_of_people_whatever_the_judge_likes_and_inte
     assert np.mean(widths) < 0.91, "as if there were a fifth more votes"
 
 
-@pytest.mark.parametrize(
-    ("weight", "leagues"), [(0.1, 60), *(pytest.param(one, 1000, marks=pytest.mark.exhaustive) for one in (0.1, 1.0))]
-)
-def test_pooled_intervals_hold_the_truth_of_people_and_judges_of_one_taste(weight, leagues):
-    random, inside = np.random.default_rng(3), []
-    for _each in range(leagues):
-        strengths = np.array([0.5, 0.25, 0.0, -0.25, -0.5])
-        left, right = np.triu_indices(5, 1)
-        on_sample = strengths + random.normal(0, 0.7, (100, 5))
-        apart = (on_sample[:, left] - on_sample[:, right]).ravel()
-        sides, items = (np.tile(left, 100), np.tile(right, 100)), np.repeat(np.arange(100), len(left))
-        some = random.permutation(1000)[:300]
-        people, judges = (
-            Shared(
-                Battles(*(side[at] for side in sides), random.random(len(at)) < 1 / (1 + np.exp(-apart[at])), names(5)),
-                items[at],
-            )
-            for at in (some, np.arange(1000))
-        )
-        inside.append(held(pooled(people, judges, weight).intervals, limit(strengths, 0.7)))
-
-    assert is_as_often_as_claimed(inside)
-
-
 def test_a_pool_is_a_weighted_logistic_regression():
     people, judges, _truth = panel(4)
     sides = [np.concatenate([getattr(one.battles, side) for one in (people, judges)]) for side in ("left", "right")]

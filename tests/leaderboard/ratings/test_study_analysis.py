@@ -206,12 +206,7 @@ def test_the_vaccine_trials_have_the_published_summary_and_a_further_one_lies_fu
     found = pooled(*log_risk_ratios())
     assert isinstance(found, Pooled)
 
-    assert (round(found.by_dl.value, 4), round(found.by_dl.low, 4), round(found.by_dl.high, 4)) == (
-        -0.7141,
-        -1.0644,
-        -0.3638,
-    )
-    assert (round(found.dl_tau2, 4), round(found.q, 4), round(100 * found.i2, 2)) == (0.3088, 152.2330, 92.12)
+    assert (round(found.by_dl.low, 4), round(found.by_dl.high, 4)) == (-1.0644, -0.3638)
     digits = (0.3087602628623761, 152.2330080823733, 0.9211734685456205)
     assert (found.dl_tau2, found.q, found.i2) == NEAR(digits, abs=1e-9)
     assert found.by_dl.value == NEAR(-0.7141172220732273, abs=1e-9)
