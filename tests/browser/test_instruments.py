@@ -1,4 +1,4 @@
-"""A researcher defines an instrument, tries it, scans 200 runs with it, and has 40 findings labeled by two people."""
+"""A researcher defines an instrument, tries it, scans 60 runs with it, and has 20 findings labeled by two people."""
 
 import re
 
@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.arenasite.platforms import manage
 from tests.browser.conftest import QUICK, Lab, SignIn, violations
 
-RUNS, LABELED = 200, 40
+RUNS, LABELED = 60, 20
 JUDGE = "sim/judge:first=0:tps=0"
 RECORDED = """
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""A study in the browser: 120 runs of a script with a planted effect, a worker killed meanwhile, and its folder."""
+"""A study in the browser: 48 runs of a script with a planted effect, a worker killed meanwhile, and its folder."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def test_a_planted_effect_is_found_the_others_are_not_and_the_folder_recomputes(
     plan(page)
     page.get_by_role("button", name="Lock plan").click()
     page.get_by_role("button", name="Start study").click()
-    expect(page.locator("#study-live [data-part=ended]")).to_contain_text("of 120")
+    expect(page.locator("#study-live [data-part=ended]")).to_contain_text("of 48")
     study = page.url.rstrip("/").rpartition("/")[2]
     kill_a_worker(lab, study)
     expect(page.locator("#study-live")).to_have_attribute("data-state", "completed", timeout=ALL_RUNS)
@@ -42,13 +42,13 @@ def test_a_planted_effect_is_found_the_others_are_not_and_the_folder_recomputes(
         expect(finding.locator(".badge")).to_have_text("found" if is_found else "not found")
     curves = page.locator("figure.curves")
     curves.locator("summary").click()
-    expect(curves.locator("tbody tr").first).to_contain_text("40")
+    expect(curves.locator("tbody tr").first).to_contain_text("16")
     assert violations(page) == []
     page.set_viewport_size({"width": 360, "height": 800})
     assert page.evaluate(SIDEWAYS) == 0
     page.set_viewport_size({"width": 1280, "height": 800})
-    page.locator("#results-title").locator("xpath=../..").get_by_role("link", name="n = 40").first.click()
-    expect(page.locator("#study-runs tbody tr")).to_have_count(40)
+    page.locator("#results-title").locator("xpath=../..").get_by_role("link", name="n = 16").first.click()
+    expect(page.locator("#study-runs tbody tr")).to_have_count(16)
     assert violations(page) == []
     page.go_back()
     played_once(lab, study)
@@ -73,8 +73,8 @@ def design(lab: Lab, page: Page) -> None:
         page.locator("#id_script [data-add]").click()
         page.locator("#id_script [data-row]").last.get_by_label("Message").fill(text)
     page.locator("#id_judge").uncheck()
-    page.fill("#id_repeats", "5")
-    expect(page.locator("#estimate")).to_contain_text("120 runs")
+    page.fill("#id_repeats", "2")
+    expect(page.locator("#estimate")).to_contain_text("48 runs")
     assert violations(page) == []
     page.locator("#start").click()
 
@@ -111,7 +111,7 @@ def kill_a_worker(lab: Lab, study: str) -> None:
 
 def played_once(lab: Lab, study: str) -> None:
     runs = lab.ask("GET", f"studies/{study}/runs/")["runs"]
-    assert len({one["run"] for one in runs}) == len(runs) == 120
+    assert len({one["run"] for one in runs}) == len(runs) == 48
     assert {one["state"] for one in runs} == {"completed"}
 
 
