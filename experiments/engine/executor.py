@@ -18,13 +18,13 @@ from experiments.engine.partial_text import Partial
 from experiments.engine.shared_limits import ModelLimits, SharedLimits, Slot
 from experiments.gateway import Client, GatewayError, guarded_transport
 from experiments.gateway.retry import START, Limiter
+from experiments.gateway.transport import MANY_STREAMS, gathering_seconds
 from experiments.gateway.types import ChatRequest, Completion
 
 logger = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 0.05  # text of one stream is sent on at most this often; people do not see the difference
-BUSY_FLUSH_SECONDS = 0.1
-BUSY_STREAMS = 60
+READING_SECONDS = 0.01  # after what many streams have gathered began to be read
 MOST_CONNECTIONS = 1000
 LOOKUPS = 64  # of names, at the same time
 SWITCH_SECONDS = 0.0005  # every read gives up the interpreter; the main thread must give it back sooner than in 5 ms
@@ -282,7 +282,9 @@ class CallExecutor:
 
     @property
     def _flush_seconds(self) -> float:
-        return BUSY_FLUSH_SECONDS if len(self._pending) > BUSY_STREAMS else FLUSH_SECONDS
+        if len(self._pending) < MANY_STREAMS:
+            return FLUSH_SECONDS
+        return gathering_seconds(time.monotonic()) + READING_SECONDS
 
     async def _flush(self) -> None:
         for call in list(self._pending.values()):

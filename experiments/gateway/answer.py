@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 
 from pydantic_core import from_json
 
@@ -140,19 +141,32 @@ class Answer:
 
     def _take_events(self, events: list[Event]) -> list[Chunk]:
         chunks: list[Chunk] = []
-        for event in events:
+        for one in self._joined(events):
             if self.stopped:
                 return chunks
-            if event.data and (chunk := self._take_event(event)):
+            if chunk := self._take_delta(one) if isinstance(one, Delta) else self._take_event(one):
                 chunks.append(chunk)
         if self._parser.overflowed and not self.stopped:
             limit = self._limits.event_bytes
             self._fail(BadAnswer(f"{self._tried} gave an event of more than {limit} bytes; stopped reading."))
         return chunks
 
+    def _joined(self, events: list[Event]) -> Iterator[Event | Delta]:
+        """The events that have data; of those in a row that bring text and nothing else, what they add together."""
+        text = ""
+        for event in events:
+            if more := "" if event.name else self._pattern.read(event.data):
+                text += more
+                continue
+            if text:
+                yield self._pattern.delta(text)
+                text = ""
+            if event.data:
+                yield event
+        if text:
+            yield self._pattern.delta(text)
+
     def _take_event(self, event: Event) -> Chunk | None:
-        if (delta := self._pattern.read(event.data)) and not event.name:
-            return self._take_delta(delta)
         if event.data.strip() == "[DONE]":
             self._done = True
             return None

@@ -198,19 +198,23 @@ class EventPattern:
         self._name = "text"
         self._left = _MOST_LEARNED
 
-    def read(self, data: str) -> Delta | None:
-        """What the event adds to the one before; None where it has to be parsed."""
+    def read(self, data: str) -> str:
+        """The text that the event adds; empty where it has to be parsed."""
         head, tail = self._head, self._tail
         if not (head and data.startswith(head) and data.endswith(tail)):
-            return None
+            return ""
         text = data[len(head) : -len(tail)]
         if not text.isprintable() or '"' in text or "\\" in text:
             try:
                 text = json.loads(f'"{text}"')
             except ValueError:
-                return None
+                return ""
         self._left = _MOST_LEARNED
-        return (Delta(text) if self._name == "text" else Delta(reasoning=text)) if text else None
+        return text
+
+    def delta(self, text: str) -> Delta:
+        """What events with this text add."""
+        return Delta(text) if self._name == "text" else Delta(reasoning=text)
 
     def learn(self, data: str, delta: Delta) -> None:
         """From an event that was parsed to this delta: those that follow are compared with it."""

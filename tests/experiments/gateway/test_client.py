@@ -6,6 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from experiments import gateway
+from experiments.gateway import transport
 from experiments.gateway.client import LINGER_SECONDS
 from tests.cases import each_case
 
@@ -33,6 +34,22 @@ async def test_no_key_sends_no_authorization_and_the_generation_id_can_come_in_a
     completion = await client_of(provider.url, "").complete(gateway.ChatRequest("m", ()))
     assert "authorization" not in provider.received[0].headers
     assert completion.generation_id == "gen-1"
+
+
+@each_case(("many", "most"), [(1, 8), (2, 40)])
+async def test_beside_many_streams_what_arrives_is_gathered_but_its_end_is_not(
+    provider, asker, frame, monkeypatch, many, most
+):
+    words = [f"{number} " for number in range(10, 40)]
+    body = b"".join(map(frame, words)) + frame("end", finish="stop") + b"data: [DONE]\n\n"
+    provider.streams(body, size=len(frame(words[0])), pause=0.02)
+    monkeypatch.setattr(transport, "MANY_STREAMS", many)
+    begun = asyncio.get_running_loop().time()
+    completion = await asker.stream()
+
+    assert completion.text == asker.text == "".join([*words, "end"])
+    assert most / 2 < len(asker.chunks) <= most
+    assert asyncio.get_running_loop().time() - begun < 0.75, "the next tenth of a second is not waited for"
 
 
 @pytest.mark.parametrize("ends", ["with done", "with usage", "with its finish reason"])

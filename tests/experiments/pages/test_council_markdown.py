@@ -31,6 +31,9 @@ def named(text):
         "```html\n<script>alert(1)</script>\n```",
         '```"><script>alert(1)</script>\ncode\n```',
         "```python\n'''</code></pre><script>alert(1)</script>'''\n```",
+        "<iframe src=https://evil.example></iframe>",
+        "<style>*{display:none}</style>",
+        "`<b onclick=alert(1)>`",
     ],
 )
 def test_nothing_in_it_runs_or_loads(evil):
@@ -42,6 +45,10 @@ def test_nothing_in_it_runs_or_loads(evil):
         assert element.attrib.get("href", "https://").startswith(("http://", "https://"))
         assert element.attrib.get("class", "highlight") != "named"
         assert element.tag != "span" or "pre" in [parent.tag for parent in element.iterancestors()]
+
+
+def test_links_lead_out_without_telling_from_where():
+    assert '<a href="https://a.example" rel="noopener noreferrer nofollow">x</a>' in to_html("[x](https://a.example)")
 
 
 def test_code_of_a_known_language_is_coloured_by_classes_alone_unless_it_is_very_long():
