@@ -93,3 +93,14 @@ def test_a_project_is_made_changed_archived_and_taken_up_again_and_its_lead_who_
     is_problem(api.delete(f"{path}{alice.pk}/"), 409, "needs a lead")
     is_problem(api.post(path, {"username": "nobody"}), 400, "username")
     assert Membership.objects.get(project=project).user == alice
+
+
+@pytest.mark.databases
+def test_the_audit_record_is_read_by_deed_person_and_day(admins, api, project):
+    [entry] = admins.get("audit/", action="project_created", person="alice").json()["results"]
+    today = timezone.now().date()
+
+    assert (entry["actor"], entry["name"], entry["target"]) == ("alice", "Solar villages", f"project:{project.pk}")
+    assert admins.get("audit/", target="Solar", since=today.isoformat()).json()["results"] == [entry]
+    assert admins.get("audit/", until=(today - timedelta(days=1)).isoformat()).json()["results"] == []
+    assert admins.get("audit/", since="yesterday").status_code == 400

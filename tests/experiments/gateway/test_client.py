@@ -36,7 +36,7 @@ async def test_no_key_sends_no_authorization_and_the_generation_id_can_come_in_a
     assert completion.generation_id == "gen-1"
 
 
-@each_case(("many", "most"), [(1, 8), (2, 40)])
+@each_case(("many", "most"), [(1, 10), (2, 40)])
 async def test_beside_many_streams_what_arrives_is_gathered_but_its_end_is_not(
     provider, asker, frame, monkeypatch, many, most
 ):

@@ -118,6 +118,15 @@ def test_every_field_that_is_filled_in_is_heard(browser, provider, form, page):
     assert {seat: seated.get(seat) for seat in seats} == seats
 
 
+def test_a_preset_is_named_in_the_address_and_is_custom_once_edited(browser, provider, form):
+    add_model(MODELS[0])
+    for preset, changes, kept in (("debate", {}, "debate"), ("debate", {"context": "You are Ines."}, "custom")):
+        sent = form(f"/starchamber/?preset={preset}")
+        assert (sent["preset"], sent["context"]) == (preset, builtin_presets()[preset].context)
+        browser.post("/starchamber/", sent | {"first_message": "Who are you?"} | changes)
+        assert Experiment.objects.latest("created").config["preset"] == kept
+
+
 @each_case("page", TYPED)
 def test_what_is_wrong_is_said_at_its_field_and_everything_typed_stays(browser, provider, form, read, subtests, page):
     for slug in MODELS:

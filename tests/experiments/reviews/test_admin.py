@@ -132,6 +132,8 @@ def test_actions_on_many_runs_are_those_of_the_verbs(browser, alice):
 
     act(browser, "publish_chosen", second.run)
     assert Experiment.objects.get(pk=second.run.experiment_id).visibility == "public"
+    actions = set(AuditEntry.objects.values_list("action", flat=True))
+    assert {"voided", "restored", "published"} <= actions
 
     Run.objects.filter(pk=first.run.pk).update(state=Run.State.RUNNING, ended=None)
     told = act(browser, "stop_chosen", first.run, second.run).context["messages"]
