@@ -51,15 +51,13 @@ class _Resolver(AbstractResolver):
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body in the pieces in which it arrives. With many open ones in the process, what arrives is gathered and read
+    """The body in the pieces in which it arrives. Where its transport has many, what arrives is gathered and read
     together: a large piece takes little more processor time than a small one. The end of a body is never delayed."""
 
-    open = 0
-
-    def __init__(self, answer: aiohttp.ClientResponse) -> None:
-        self._answer, self._is_open = answer, True
+    def __init__(self, answer: aiohttp.ClientResponse, beside: set["_Body"]) -> None:
+        self._answer, self._beside = answer, beside
         self._gathering: asyncio.Future[None] | None = None
-        _Body.open += 1
+        beside.add(self)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         content = self._answer.content
@@ -67,7 +65,7 @@ class _Body(httpx.AsyncByteStream):
         try:
             while data := await content.readany():
                 yield data
-                if _Body.open >= MANY_STREAMS and not content.is_eof():
+                if len(self._beside) >= MANY_STREAMS and not content.is_eof():
                     await self._gather()
         except _FAILURES as error:
             raise _translated(error) from error
@@ -87,8 +85,7 @@ class _Body(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         self._answer.close()  # a connection whose answer was read to its end has been given back already
-        _Body.open -= self._is_open
-        self._is_open = False
+        self._beside.discard(self)
 
 
 def gathering_seconds(now: float) -> float:
@@ -103,6 +100,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         self.allow_private = allow_private
         self._max_connections, self._keeps_connections = max_connections, keeps_connections
         self._session: aiohttp.ClientSession | None = None
+        self._bodies: set[_Body] = set()  # that are open
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         seconds = request.extensions.get("timeout", {})
@@ -120,7 +118,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             )
         except _FAILURES as error:
             raise _translated(error) from error
-        return httpx.Response(answer.status, headers=answer.raw_headers, stream=_Body(answer))
+        return httpx.Response(answer.status, headers=answer.raw_headers, stream=_Body(answer, self._bodies))
 
     def _opened(self) -> aiohttp.ClientSession:
         """Made in the loop that it belongs to. Nothing is unpacked, cut off or asked again by itself."""
