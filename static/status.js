@@ -16,6 +16,8 @@ export class StatusBar {
     const turns = [...document.querySelectorAll("#transcript .turn")];
     this.#turn = Number(turns.at(-1)?.dataset.turn ?? 0);
     this.#title();
+    // Once the run is over the switch is gone. Its row stays, so that nothing below moves.
+    if (document.querySelector(".mode-switch")) document.documentElement.classList.add("has-mode");
     setInterval(() => this.#tick(), 1000);
   }
 
