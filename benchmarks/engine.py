@@ -82,20 +82,20 @@ def delay(parts: Parts, *, runs: int, viewers: int) -> None:
     time.sleep(SETTLE_SECONDS)
     seen = parts.watch(started, viewers, WATCH_SECONDS)
     parts.stop_runs(started)
-    _print_delay(f"{runs} live runs, {viewers} viewers", seen)
+    _print_delay(f"{runs} live runs, {viewers} viewers", seen, viewers)
 
 
 def capacity(parts: Parts) -> None:
     """Live runs are added until the tokens' p95 age passes 300 ms; 20 viewers take the sample."""
     idle = parts.memory("worker")
-    carried = 0
+    carried, viewers = 0, 20
     for runs in (50, 100, 150, 200):
         started = parts.start_runs(["stamp-a", "stamp-b"], runs)
         time.sleep(SETTLE_SECONDS + runs / 50)
-        seen = parts.watch(started, 20, WATCH_SECONDS)
+        seen = parts.watch(started, viewers, WATCH_SECONDS)
         memory = parts.memory("worker")
         parts.stop_runs(started)
-        _print_delay(f"{runs} live runs on one worker", seen)
+        _print_delay(f"{runs} live runs on one worker", seen, viewers)
         if not seen["delays"] or seen["delays"]["p95"] > 300:
             break
         carried = runs
@@ -144,7 +144,12 @@ def at_provider(parts: Parts, run: str) -> dict[str, tuple[float, float]]:
     return {steps[row["request_id"]]: (row["received"], row["ended"]) for row in known}
 
 
-def _print_delay(what: str, seen: Any) -> None:
+def _print_delay(what: str, seen: Any, viewers: int) -> None:
     at = seen["delays"]
     ages = f"p50 {at['p50']} ms, p95 {at['p95']} ms, p99 {at['p99']} ms" if at else "nothing arrived"
-    print(f"chunk to viewer, {what}   {ages}   ({seen['tokens']} tokens at {RATE}/s per run, {seen['gaps']} gaps)")
+    share = seen["tokens"] / (viewers * RATE * WATCH_SECONDS)
+    print(f"chunk to viewer, {what}   {ages}   ({share:.0%} of the tokens at {RATE}/s per run, {seen['gaps']} gaps)")
+
+
+if __name__ == "__main__":
+    main()

@@ -24,7 +24,7 @@ from experiments.gateway.types import ChatRequest, Completion
 logger = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 0.05  # text of one stream is sent on at most this often; people do not see the difference
-READING_SECONDS = 0.01  # after what many streams have gathered began to be read
+READING_SECONDS = 0.01  # that many streams may take to read what they have gathered, before it is sent on
 MOST_CONNECTIONS = 1000
 LOOKUPS = 64  # of names, at the same time
 SWITCH_SECONDS = 0.0005  # every read gives up the interpreter; the main thread must give it back sooner than in 5 ms

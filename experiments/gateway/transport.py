@@ -17,7 +17,7 @@ from experiments.gateway.addresses import is_allowed
 from experiments.gateway.errors import ForbiddenAddress
 
 IDLE_SECONDS = 30.0
-MANY_STREAMS, GATHER_SECONDS = 30, 0.1
+MANY_STREAMS, GATHER_SECONDS = 30, 0.1  # from so many on, pieces are gathered for so long
 _AUTOMATIC = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")  # headers that aiohttp adds by itself
 _FAILURES = (aiohttp.ClientError, OSError, ValueError)  # ValueError: a header that cannot be sent
 

@@ -73,8 +73,8 @@ def take(row: BulkExport, *, by: "User") -> Path:
         raise Forbidden(
             _("You can no longer see all runs in this file, or some were deleted. Export the ones you can see.")
         )
-    held = row.run_count - row.left_out
-    audit.record(audit.Action.EXPORTED, by=by, of=row, deed="downloaded", format=row.format, runs=held)
+    in_file = row.run_count - row.left_out
+    audit.record(audit.Action.EXPORTED, by=by, of=row, deed="downloaded", format=row.format, runs=in_file)
     return shared_files.here(row.path)
 
 

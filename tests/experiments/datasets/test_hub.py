@@ -167,7 +167,7 @@ BOMB = f"a0: &a0 [{', '.join('x' * 10)}]\n{''.join(TENFOLD)}configs: [{{config_n
         ("configs: [\n", "YAML in front of README.md cannot be read"),
         ("configs:\n- {config_name: easy, data_files: 'nowhere/*'}\n", "names files for “easy”"),
         (BOMB, "YAML in front of README.md cannot be read: aliases"),
-        ("configs: " + "[" * 5_000 + "\n", "YAML in front of README.md cannot be read"),
+        ("configs: " + "[" * 50_000 + "\n", "YAML in front of README.md cannot be read"),
     ],
     ids=["broken", "without its files", "more than memory holds", "deeper than can be read"],
 )

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.errors import Forbidden, Invalid
 from experiments.models import Call, Event, Judgment, Message, Run, Step
-from experiments.runs.steering import branching
+from experiments.runs.steering import branching, steering
 from tests.experiments.pages.painted import assert_same_page
 
 
@@ -76,3 +76,16 @@ def test_what_cannot_be_branched_is_refused(played, alice):
     with pytest.raises(Forbidden, match="are not available"):
         branching.branch(message, by=alice)
     assert Run.objects.count() == 1
+
+
+def test_a_live_run_can_be_branched_while_it_waits(arena, start, drive, alice, branch):
+    run = start(arena(mode="manual", max_turns=2))
+    drive()
+    steering.say(run, by=alice, key="turn/1/A/prompt", action="send", text="Be bold.")
+    drive()
+    child = branch(run.messages.get())
+
+    run.refresh_from_db()
+    assert (run.state, child.state) == ("waiting", "waiting")
+    assert child.open_pauses[-1].key == "turn/1/B/prompt"
+    assert child.steps.get(key="turn/1/A/prompt").data["text"] == "Be bold."

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import pytest
 from django.db import connection, transaction
@@ -9,6 +10,7 @@ from django.db import connection, transaction
 from experiments.engine import spool
 from experiments.engine.jobs import wake
 from experiments.models import Call, Caller, HandedCall, Run
+from experiments.runs import actions
 from tests.experiments.engine.crashes import assert_books_balance
 from tests.fixtures import Worker, wait_until
 
@@ -24,6 +26,7 @@ def engine():
 
 
 def caller():
+    """A caller that has begun."""
     there, process = Caller.objects.count(), Worker(1, *QUEUE)
     wait_until(lambda: Caller.objects.count() > there, "the caller")
     return process
@@ -96,6 +99,34 @@ def test_answers_that_end_while_the_database_is_locked_come_out_of_the_spool(run
         wait_until(are_over, "the end")
 
     assert not Call.objects.filter(attempt=2).exists()
+    assert_whole(provider)
+
+
+def test_a_stop_closes_the_stream_within_a_second(arena, start, provider, alice):
+    run = start(arena(a="sim/cooperative:first=0:tps=20:words=2000", max_turns=1))
+    wake(run.pk)
+    with caller(), engine():
+        call = wait_until(lambda: run.calls.exclude(text="").first(), "the first words")
+        pressed = time.time()
+        actions.stop(run, by=alice)
+        row = wait_until(lambda: next((r for r in provider.ledger() if r["outcome"] == "client_closed"), None), "close")
+        wait_until(are_over, "the stop")
+
+    assert row["ended"] - pressed < 1.0
+    call.refresh_from_db()
+    assert (call.state, Run.objects.get().state) == (Call.State.STOPPED, Run.State.STOPPED)
+    assert call.text == run.messages.get().raw_text != ""
+
+
+def test_without_redis_calls_are_made_and_answered(runs, provider, redis_server):
+    with caller(), engine():
+        wait_until(lambda: streaming(provider), "all streams")
+        redis_server.stop()
+        try:
+            wait_until(are_over, "the end")
+        finally:
+            redis_server.start()
+
     assert_whole(provider)
 
 
