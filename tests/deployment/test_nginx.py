@@ -105,7 +105,8 @@ def test_words_come_through_a_websocket_and_as_server_sent_events_while_the_answ
     config = {"prompt": "Share seven panels.", "max_turns": 1, "judge": False, "filter": False, "gap_seconds": 0}
     run, program = started(outside, "arena", config, "AB"), outside.program()
     address, bearer = f"wss://localhost:{outside.port}/ws/runs/{run}/?after=0", f"Bearer {outside.token}"
-    with connect(address, ssl=outside.tls, additional_headers={"Authorization": bearer}, proxy=None, open_timeout=60) as socket:
+    options = {"additional_headers": {"Authorization": bearer}, "proxy": None, "open_timeout": 60}
+    with connect(address, ssl=outside.tls, **options) as socket:
         pieces = 0
         while pieces < 3:
             pieces += json.loads(socket.recv(timeout=60))["type"] == "message_stream"
