@@ -39,9 +39,9 @@ class LabAdminSite(AdminSite):
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """The groups; what is in none of them is of use to who looks for a fault, and comes last."""
-        apps: list[Any] = super().get_app_list(request, app_label)
         if app_label:
-            return apps
+            return super().get_app_list(request, app_label)
+        apps = self._build_app_dict(request).values()  # Django's list would be sorted: hundreds of names translated
         left = {one["object_name"]: one for app in apps for one in app["models"]}
         found = []
         for label, name, members in GROUPS:

@@ -8,6 +8,7 @@ from django.core.paginator import Paginator
 from django.db.models import BinaryField, JSONField, Model, QuerySet, TextField
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.functional import cached_property
 
 from accounts.people import person
 from experiments.models import Run
@@ -20,7 +21,7 @@ MOST_COUNTED = 10_000  # rows; what lies beyond is found by its filters
 class BoundedPaginator(Paginator[Any]):
     """Counts no further than anybody pages: a million rows are not counted for a list."""
 
-    @property
+    @cached_property
     def count(self) -> int:
         rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]  # a query set in the admin, always
         return int(rows.order_by()[:MOST_COUNTED].count())

@@ -67,8 +67,9 @@ class ParticipantInline(Inline):
 @admin.register(Experiment)
 class ExperimentAdmin(Long):
     list_display = ["title", "workflow", "owner", "project", "visibility", "created"]
-    list_filter = ["workflow", "visibility", "created"]
+    list_filter = [("workflow", LatestValues), "visibility", "created"]
     search_fields = ["title", "owner__username"]
+    ordering = ["-pk"]  # ids begin with the time, and the time has no index of its own
     inlines = [ParticipantInline]
 
 
@@ -83,7 +84,7 @@ class RunAdmin(Long):
     change_form_template = "admin/experiments/run/change_form.html"
     list_display = ["id", "experiment", "owner", "state", "stop_reason", "is_approved", "counts", "created", "ended"]
     list_filter = [
-        *("state", "experiment__workflow", "origin", "created"),
+        *("state", ("experiment__workflow", LatestValues), "origin", "created"),
         *(("review__approved", admin.EmptyFieldListFilter), ("review__excluded", admin.EmptyFieldListFilter)),
     ]
     search_fields = ["id", "experiment__title", "experiment__owner__username"]

@@ -16,6 +16,7 @@ from experiments.models import Run
 
 __all__ = ["IDEMPOTENCY_KEY", "PROBLEMS", "checked", "idempotency_key", "person", "runs_with_totals", "validated"]
 
+TOTALS = ("turn", "input_tokens", "output_tokens", "reasoning_tokens", "call_count", "total_cost", "client_system")
 PROBLEMS = dict.fromkeys((400, 401, 403, 404), ProblemSerializer)
 
 
@@ -26,7 +27,7 @@ def runs_with_totals() -> Any:
 
 @cache
 def _described_runs() -> Any:
-    return Run.objects.with_totals().with_pauses().select_related("experiment")
+    return Run.objects.with_totals(*TOTALS).with_pauses().select_related("experiment")
 
 
 IDEMPOTENCY_KEY = OpenApiParameter(

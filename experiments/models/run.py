@@ -100,14 +100,16 @@ class RunQuerySet(models.QuerySet["Run"]):
         )
         return self.filter(models.Q(state=RunState.QUEUED) | abandoned, damage="")
 
-    def with_totals(self) -> Self:
+    def with_totals(self, *names: str) -> Self:
         """Adds turn (the last completed one), turns_done (how many), turn_ended, input_, output_ and reasoning_tokens,
         call_count, total_cost and unpriced_calls: those that are settled, but at an unknown cost, so that total_cost is
         a lower bound. Where the workflow has stages, stage is what is known of the last one, stage_began when it did,
         and stages_began when the first one of the turn did. client_system: whose client has begun it, None for none.
-        asks_person: whether it waits for somebody in a seat; in_batch: for a provider's batch.
+        asks_person: whether it waits for somebody in a seat; in_batch: for a provider's batch. names: those that are
+        needed, all by default.
         """
-        return self.annotate(**_totals())
+        totals = _totals()
+        return self.annotate(**{name: totals[name] for name in names or totals})
 
     def with_pauses(self) -> Self:
         """Fetches what the runs wait for and what they offer: `open_pauses` and `open_offers` have it at hand then."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from experiments.library.search.finding import find
 from experiments.library.search.query import Asked
-from experiments.library.search.words import words
+from experiments.library.search.words import folded_words, words
 from experiments.models import Dataset, Experiment, Tag
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _known(person: "User | AnonymousUser") -> set[str]:
     titles = Experiment.objects.visible_to(person).order_by("-pk").values_list("title", flat=True)[:MOST]
     names = Dataset.objects.visible_to(person).order_by("-pk").values_list("name", flat=True)[:MOST]
     tags = Tag.objects.visible_to(person).order_by("-pk").values_list("name", flat=True)[:MOST]
-    return {word.folded for text in (*titles, *names, *tags) for word in words(text)}
+    return {word for text in (*titles, *names, *tags) for word in folded_words(text, len(text))}
 
 
 def _nearest(word: str, known: set[str]) -> str:
