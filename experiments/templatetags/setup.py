@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from experiments.lab.catalog.menu import askable_models
 from experiments.models import ProviderModel
-from experiments.runs.sharing.sharing import chosen_project, projects_of
+from experiments.runs.sharing.sharing import chosen_project, own_projects
 from experiments.setup.forms import DeclaredForm
 from experiments.setup.layout import Shown, ShownPart, ShownRows, parts_of, rows_of
 
@@ -144,5 +144,5 @@ def _drawn(group: Group, chosen: Any) -> SafeString:
 def belongs(context: Context) -> dict[str, object]:
     """A choice among the reader's projects; the one chosen last stands there. Nothing for who has none."""
     request = context["request"]
-    projects = projects_of(request.user)
+    projects = own_projects()
     return {"projects": projects, "chosen": chosen_project(request) if projects else ""}

@@ -21,7 +21,7 @@ from accounts.refusing import ShownIn, back_to, status_of
 from experiments.library.annotations import comparison, favorites, notes, saved_views, tags
 from experiments.models import Experiment, Message, Note, Run, SavedView
 from experiments.runs import actions, run_list
-from experiments.runs.sharing.sharing import projects_of
+from experiments.runs.sharing.sharing import own_projects
 from experiments.workflows import surface_of
 
 PAGES_FOR_CHOSEN = {"export": "bulk-exports", "scan": "scan"}  # that are told which runs
@@ -52,7 +52,7 @@ def list_context(request: HttpRequest, runs: Sequence[Run]) -> dict[str, object]
         "views": views,
         "current_view": next((one for one in views if one.query == query), None),
         "query": query,
-        "own_projects": projects_of(request.user),
+        "own_projects": own_projects(),
     }
 
 
@@ -240,7 +240,7 @@ def view_delete(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 def _view_page(request: HttpRequest, form: ViewForm, shown: SavedView | None) -> HttpResponse:
-    context = {"form": form, "view": shown, "projects": projects_of(request.user)}
+    context = {"form": form, "view": shown, "projects": own_projects()}
     return render(request, "annotations/view.html", context, status=status_of(form))
 
 

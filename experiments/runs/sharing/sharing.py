@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from accounts import audit
 from accounts.errors import ActionUnavailable, Forbidden, Invalid
 from accounts.models import Project
+from accounts.people import once
 from experiments.models import Experiment, ShareLink
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
     from accounts.models import User
+    from experiments.models.catalog import Person
 
 DEFAULT_DAYS, MOST_DAYS = 14, 365
 HINT = 6
@@ -32,6 +34,15 @@ Visibility = Experiment.Visibility
 def projects_of(person: "User | AnonymousUser") -> "list[Project]":
     """Those in which a person may begin something."""
     return list(Project.objects.with_share_of(person).filter(archived=False))
+
+
+def own_projects() -> "list[Project]":
+    """Those that the current person may begin something in, read once per request."""
+    return once(_projects)
+
+
+def _projects(person: "Person") -> "list[Project]":
+    return projects_of(person) if person else []
 
 
 def checked_project(pk: object, *, owner: "User") -> Project | None:
@@ -48,13 +59,14 @@ def chosen_project(request: "HttpRequest") -> str:
     """The id of the project that a set-up form is sent with, or shows at first: that of one's last experiment; "" for
     none.
     """
-    reader = request.user
-    if request.method == "POST":
-        wanted = request.POST.get("project", "")
-    else:
-        last = Experiment.objects.owned_by(reader).order_by("-created").values_list("project", flat=True).first()
-        wanted = str(last or "")
-    return wanted if wanted and any(str(one.pk) == wanted for one in projects_of(reader)) else ""
+    wanted = request.POST.get("project", "") if request.method == "POST" else once(_latest_project)
+    return wanted if wanted and any(str(one.pk) == wanted for one in own_projects()) else ""
+
+
+def _latest_project(person: "Person") -> str:
+    """The id of that of the person's last experiment; "" for none."""
+    rows = Experiment.objects.owned_by(person) if person else Experiment.objects.none()
+    return str(rows.order_by("-created").values_list("project", flat=True).first() or "")
 
 
 def may_publish(person: "User | AnonymousUser") -> bool:
