@@ -26,6 +26,7 @@ def main() -> None:
         stamping(parts)
         delay(parts, runs=20, viewers=200)
         capacity(parts)
+        two_workers(parts, runs=200, viewers=20)
 
 
 def wall_time(parts: Parts, times: int = 5) -> None:
@@ -78,11 +79,7 @@ def ended_at(parts: Parts, run: str) -> float:
 
 
 def delay(parts: Parts, *, runs: int, viewers: int) -> None:
-    started = parts.start_runs(["stamp-a", "stamp-b"], runs)
-    time.sleep(SETTLE_SECONDS)
-    seen = parts.watch(started, viewers, WATCH_SECONDS)
-    parts.stop_runs(started)
-    _print_delay(f"{runs} live runs, {viewers} viewers", seen, viewers)
+    _print_delay(f"{runs} live runs, {viewers} viewers", _watched(parts, runs, viewers), viewers)
 
 
 def capacity(parts: Parts) -> None:
@@ -101,6 +98,21 @@ def capacity(parts: Parts) -> None:
         carried = runs
     print(f"live runs one worker carries under 300 ms   {carried}")
     print(f"worker memory   {idle:.0f} MiB idle, {(memory - idle) / runs * 1024:.0f} KiB per live run")
+
+
+def two_workers(parts: Parts, *, runs: int, viewers: int) -> None:
+    """What one worker does not carry in time."""
+    parts.start("second-worker", PYTHON, "manage.py", "rqworker", "engine", "-v", "0")
+    time.sleep(2 * SETTLE_SECONDS)
+    _print_delay(f"{runs} live runs on two workers", _watched(parts, runs, viewers), viewers)
+
+
+def _watched(parts: Parts, runs: int, viewers: int) -> Any:
+    started = parts.start_runs(["stamp-a", "stamp-b"], runs)
+    time.sleep(SETTLE_SECONDS + runs / 50)
+    seen = parts.watch(started, viewers, WATCH_SECONDS)
+    parts.stop_runs(started)
+    return seen
 
 
 def stamping(parts: Parts) -> None:
