@@ -79,7 +79,8 @@ def ended_at(parts: Parts, run: str) -> float:
 
 
 def delay(parts: Parts, *, runs: int, viewers: int) -> None:
-    _print_delay(f"{runs} live runs, {viewers} viewers", _watched(parts, runs, viewers), viewers)
+    seen, _memory = _watched(parts, runs, viewers)
+    _print_delay(f"{runs} live runs, {viewers} viewers", seen, viewers)
 
 
 def capacity(parts: Parts) -> None:
@@ -87,11 +88,7 @@ def capacity(parts: Parts) -> None:
     idle = parts.memory("worker")
     carried, viewers = 0, 20
     for runs in (50, 100, 150, 200):
-        started = parts.start_runs(["stamp-a", "stamp-b"], runs)
-        time.sleep(SETTLE_SECONDS + runs / 50)
-        seen = parts.watch(started, viewers, WATCH_SECONDS)
-        memory = parts.memory("worker")
-        parts.stop_runs(started)
+        seen, memory = _watched(parts, runs, viewers)
         _print_delay(f"{runs} live runs on one worker", seen, viewers)
         if not seen["delays"] or seen["delays"]["p95"] > 300:
             break
@@ -104,15 +101,18 @@ def two_workers(parts: Parts, *, runs: int, viewers: int) -> None:
     """What one worker does not carry in time."""
     parts.start("second-worker", PYTHON, "manage.py", "rqworker", "engine", "-v", "0")
     time.sleep(2 * SETTLE_SECONDS)
-    _print_delay(f"{runs} live runs on two workers", _watched(parts, runs, viewers), viewers)
+    seen, _memory = _watched(parts, runs, viewers)
+    _print_delay(f"{runs} live runs on two workers", seen, viewers)
 
 
-def _watched(parts: Parts, runs: int, viewers: int) -> Any:
+def _watched(parts: Parts, runs: int, viewers: int) -> tuple[Any, float]:
+    """What the viewers saw, and the memory of the first worker meanwhile, in MiB."""
     started = parts.start_runs(["stamp-a", "stamp-b"], runs)
     time.sleep(SETTLE_SECONDS + runs / 50)
     seen = parts.watch(started, viewers, WATCH_SECONDS)
+    memory = parts.memory("worker")
     parts.stop_runs(started)
-    return seen
+    return seen, memory
 
 
 def stamping(parts: Parts) -> None:

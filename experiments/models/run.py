@@ -105,8 +105,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         call_count, total_cost and unpriced_calls: those that are settled, but at an unknown cost, so that total_cost is
         a lower bound. Where the workflow has stages, stage is what is known of the last one, stage_began when it did,
         and stages_began when the first one of the turn did. client_system: whose client has begun it, None for none.
-        asks_person: whether it waits for somebody in a seat; in_batch: for a provider's batch. names: those that are
-        needed, all by default.
+        asks_person: whether it waits for somebody in a seat; in_batch: for a provider's batch. names: of the
+        totals to add; all by default.
         """
         totals = _totals()
         return self.annotate(**{name: totals[name] for name in names or totals})

@@ -72,4 +72,4 @@ def assert_no_recorded_call_was_repeated(experiment, provider):
 def assert_runs_were_shared(experiment):
     assert all(run.state == Run.State.COMPLETED for run in runs_of(experiment))
     assert runs_of(experiment).count() > 1
-    assert runs_of(experiment).filter(fence__gt=1).exists(), "somebody went on with what the killed ones had begun"
+    assert runs_of(experiment).filter(fence__gt=1).exists(), "another worker took over a run of a killed one"
