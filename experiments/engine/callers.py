@@ -143,7 +143,7 @@ class CallerProcess:
         return self._executor.paused_providers()
 
     def serve(self) -> None:
-        listener = wakeups.Listener(lambda _about: self._executor.results.put(WakeUp()), wakeups.CALLS)
+        listener = wakeups.Listener(lambda *heard: self._executor.results.put(WakeUp(*heard)), wakeups.CALLS)
         done = threading.Event()
         spooler = threading.Thread(target=self._spool_forever, args=[done], name="spool", daemon=True)
         self._executor.start()

@@ -38,6 +38,7 @@ from experiments.workflows.shards import only_shards, without_shards
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.2  # how often stops and newly queued runs are looked for
+PAUSE_SECONDS = 0.02  # between two looks at least, however many runs are queued one after the other
 CATALOGUE_SECONDS = 2.0  # how old a price may be where a model is asked again and again
 CUT_OFF_SECONDS = 1.0  # that calls have to end in when they are broken off
 DATABASE_PAUSE = 0.5
@@ -55,7 +56,7 @@ class Driver:
         self._stop, self._heartbeat = stop, heartbeat
         self._executor = CallExecutor(Broadcaster(), None if settings.CALLERS else SharedLimits())
         self._handover = Handover()
-        self._wakeups = wakeups.Listener(self._wake, wakeups.ANSWERS, wakeups.EXECUTED)
+        self._wakeups = wakeups.Listener(self._wake, wakeups.QUEUED, wakeups.ANSWERS, wakeups.EXECUTED)
         self._text_writer = PartialTextWriter(self._executor)
         self._catalogue = Catalogue(CATALOGUE_SECONDS)
         self._accounts = Accounts()
@@ -170,21 +171,23 @@ class Driver:
 
     def _settle(self, result: CallResult | WakeUp) -> None:
         if isinstance(result, WakeUp):
-            self._take_what_came(result.run_id)
+            self._take_what_came(result)
         elif execution := self._executions.get(result.run_id):
             self._guarded(result.run_id, lambda: execution.settle(result))
 
-    def _wake(self, about: str) -> None:
-        """A caller has answered, or a sandbox has executed code of a run: look for it now, not at the next look."""
-        self._executor.results.put(WakeUp(UUID(about) if about else None))
+    def _wake(self, channel: str, about: str) -> None:
+        """A run waits, a caller has answered, or a sandbox has executed code of a run: look for it at once."""
+        self._executor.results.put(WakeUp(channel, about))
 
-    def _take_what_came(self, run_id: UUID | None) -> None:
-        if run_id is None:
+    def _take_what_came(self, told: WakeUp) -> None:
+        if told.channel == wakeups.QUEUED:
+            self._look.due = min(self._look.due, max(time.monotonic(), self._look.due - LOOK_SECONDS + PAUSE_SECONDS))
+        elif told.channel == wakeups.ANSWERS:
             try:
                 self._take_answers()
             except DATABASE_AWAY as error:
                 self._wait_for_database(error)
-        elif execution := self._executions.get(run_id):
+        elif execution := self._executions.get(run_id := UUID(told.about)):
             self._guarded(run_id, execution.take_executed)
 
     # --- runs come and go ---

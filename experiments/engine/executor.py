@@ -94,9 +94,10 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class WakeUp:
-    """There may be something elsewhere: of a run what the sandbox has found, without one the answers of callers."""
+    """There may be something elsewhere. channel: of `wakeups`; about: the run that it concerns, where it is one."""
 
-    run_id: UUID | None = None
+    channel: str
+    about: str = ""
 
 
 class Outlet(Protocol):

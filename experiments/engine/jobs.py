@@ -18,6 +18,7 @@ from redis.exceptions import RedisError
 from rq import SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
+from experiments.engine import wakeups
 from experiments.engine.driver import Driver
 from experiments.engine.shared_limits import begin_epoch
 from experiments.engine.verification import note_heads
@@ -113,6 +114,8 @@ def wake(run_id: UUID) -> None:
 
 
 def wake_now(run_id: UUID) -> None:
+    """A driver that is at work takes the run at once; otherwise a worker gets a job."""
+    wakeups.wake(wakeups.QUEUED)
     job_queue.enqueue(QUEUE, drive, str(run_id), most=MOST_QUEUED, waiting=f"run={run_id}")
 
 

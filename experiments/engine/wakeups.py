@@ -11,8 +11,9 @@ from redis.exceptions import RedisError
 from experiments.lab.observing import counting
 from experiments.tasks import job_queue
 
-# Channels: calls that are handed over, what came back for them, and executions that have ended.
-CALLS, ANSWERS, EXECUTED = "arena:callers:calls", "arena:callers:answers", "arena:executions:ended"
+# Channels: runs that wait for a driver, executions that have ended, calls handed over, and what came back for them.
+QUEUED, EXECUTED = "arena:runs:queued", "arena:executions:ended"
+CALLS, ANSWERS = "arena:callers:calls", "arena:callers:answers"
 LISTEN_SECONDS, RETRY_SECONDS = 1.0, 1.0
 
 
@@ -31,9 +32,9 @@ def _publish(channel: str, about: str) -> None:
 
 
 class Listener(threading.Thread):
-    """Calls `heard`, in this thread, for each wake-up of the channels, with what it is about."""
+    """Calls `heard`, in this thread, for each wake-up of the channels, with the channel and what it is about."""
 
-    def __init__(self, heard: Callable[[str], None], *channels: str) -> None:
+    def __init__(self, heard: Callable[[str, str], None], *channels: str) -> None:
         super().__init__(name="wake-ups", daemon=True)
         self._heard, self._channels = heard, channels
         self._end = threading.Event()
@@ -54,4 +55,4 @@ class Listener(threading.Thread):
             messages.subscribe(*self._channels)
             while not self._end.is_set():
                 if message := messages.get_message(timeout=LISTEN_SECONDS):
-                    self._heard(message["data"])
+                    self._heard(message["channel"], message["data"])

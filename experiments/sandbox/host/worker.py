@@ -31,6 +31,7 @@ from experiments.workflows import REGISTRY
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.05
+AHEAD = 2  # times what runs at once is taken: no box waits for the database
 SPARE_SECONDS = 5.0
 REST_SECONDS = 2.0  # of an execution for which there was no sandbox
 LONGEST_VALUE = 4_000  # characters of JSON that are kept of what a program gave
@@ -127,7 +128,7 @@ def _run_until_none_waits(
     done: set[Future[Found]] = set()
     while True:
         takes_none = stop.is_set() or (not flights and hosts.is_spared())
-        room = 0 if takes_none else settings.SANDBOX_AT_ONCE - len(flights) + len(done)
+        room = 0 if takes_none else AHEAD * settings.SANDBOX_AT_ONCE - len(flights) + len(done)
         for execution in executions.take(room):
             if execution.claim > executions.MOST_CLAIMS:
                 executions.fail(execution, executions.FAILED, "The sandbox's worker died each time that it ran this.")

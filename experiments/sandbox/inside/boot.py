@@ -1,8 +1,8 @@
 """The first process in the box: trusted, and out of the candidate's reach.
 
-It says that it is up, and waits on stdin for the request, which may come much later. Then it starts the candidate's
-process, passes on what that prints and answers, and says at the end how it ended, from the kernel's own figures. All of
-it goes to the parent on stdout, in frames.
+It starts the candidate's process, says that it is up, and waits on stdin for the request, which may come much later and
+is handed on to the candidate. It passes on what that prints and answers, and says at the end how it ended, from the
+kernel's own figures. All of it goes to the parent on stdout, in frames.
 """
 
 import marshal
@@ -11,7 +11,7 @@ import select
 import sys
 import time
 
-from . import confinement, frames, harness, kernel, unsharing
+from . import confinement, frames, harness, kernel, seccomp, unsharing
 
 TYPE_CHECKING = False  # importing `typing` would cost every test its milliseconds
 if TYPE_CHECKING:
@@ -30,6 +30,14 @@ def main() -> None:
     plan: dict[str, Any] | None = marshal.loads(frames.read_counted(0))  # noqa: S302 — the parent's own words
     if plan is not None:
         unsharing.unshare(plan, int(sys.argv[1]))
+    pipes = [os.pipe() for _ in CHANNELS]
+    asked, asking = os.pipe()
+    candidate = os.fork()
+    if not candidate:
+        os.close(asking)
+        become_candidate(asked, [writing for _, writing in pipes])
+    for descriptor in (asked, *(writing for _, writing in pipes)):
+        os.close(descriptor)
     frames.send(1, frames.UP, b"")
     told = frames.read_all(0)
     if not told:
@@ -37,33 +45,38 @@ def main() -> None:
     request: dict[str, Any] = marshal.loads(told)  # noqa: S302 — the parent's own words
     if request["has_temporary"]:
         unsharing.mount_temporary(request["limits"]["disk"], request["limits"]["entries"])
-    pipes = [os.pipe() for _ in CHANNELS]
-    document = os.memfd_create("stdin")
-    frames.write_all(document, request["document"])
-    os.lseek(document, 0, os.SEEK_SET)
-    candidate = os.fork()
-    if not candidate:
-        become_candidate(request, [writing for _, writing in pipes], document)
-    for _, writing in pipes:
-        os.close(writing)
-    os.close(document)
+    frames.write_all(asking, told)
+    os.close(asking)
     kernel.drop_capabilities(0 if request["uid"] is None else kernel.KILL_OTHERS)
     supervise(candidate, [reading for reading, _ in pipes], float(request["seconds"]))
 
 
-def become_candidate(request: "dict[str, Any]", channels: "list[int]", document: int) -> None:
-    """Gives up everything, says on the result channel what holds, and runs the program."""
+def become_candidate(asked: int, channels: "list[int]") -> None:
+    """Prepares what depends on no program, and waits for the request, which is the supervisor's. Then it gives up
+    everything, says on the result channel what holds, and runs the program. Never returns.
+    """
+    kernel.die_with_parent()
+    document = os.memfd_create("stdin")
+    for number, descriptor in enumerate((document, *channels, asked)):
+        os.dup2(descriptor, ASIDE + number)  # first out of the way: some may lie where others belong
+    for number in range(4):
+        os.dup2(ASIDE + number, number)
+    system_calls = seccomp.program()
+    told = frames.read_all(ASIDE + 4)
+    os.closerange(RESULT + 1, 256)
+    if not told:
+        os._exit(0)
+    request: dict[str, Any] = marshal.loads(told)  # noqa: S302 — the parent's own words
+    frames.write_all(0, request["document"])
+    os.lseek(0, 0, os.SEEK_SET)
     try:
-        for number, descriptor in enumerate((document, *channels)):
-            os.dup2(descriptor, ASIDE + number)  # first out of the way: some may lie where others belong
-        for number in range(4):
-            os.dup2(ASIDE + number, number)
-        os.closerange(RESULT + 1, 256)
+        if request["has_temporary"]:
+            os.chdir(unsharing.TEMPORARY)
         # A program finds the standard library and nothing else.
         sys.argv[:] = [harness.FILENAME]
         for name in [name for name in sys.modules if name.partition(".")[0] == OWN_MODULES]:
             del sys.modules[name]
-        holds = confinement.confine(request)
+        holds = confinement.confine(request, system_calls)
     except OSError as error:
         frames.write_all(RESULT, frames.REFUSED + str(error).encode() + b"\n")
         os._exit(1)

@@ -21,8 +21,10 @@ VERSION_FLAG = 1
 BARE = 48 << 20  # bytes of address space that the interpreter itself is made of
 
 
-def confine(request: "dict[str, Any]") -> "list[str]":
-    """The layers that hold from here on. The request says which are `wanted`; Landlock and seccomp may be lacking."""
+def confine(request: "dict[str, Any]", system_calls: bytes) -> "list[str]":
+    """The layers that hold from here on. The request says which are `wanted`; Landlock and seccomp may be lacking.
+    system_calls: the filter of those that may be made, of `seccomp.program`; empty where there is none.
+    """
     wanted: list[str] = request["wanted"]
     holds = [IDENTITY] if has_ordinary_identity(request["uid"]) else []
     kernel.die_with_parent()
@@ -32,7 +34,7 @@ def confine(request: "dict[str, Any]") -> "list[str]":
     holds += [LIMITS, PRIVILEGES]
     if LANDLOCK in wanted and restrict_paths(request["readable"], request["writable"]):
         holds.append(LANDLOCK)
-    if SECCOMP in wanted and seccomp.restrict():
+    if SECCOMP in wanted and system_calls and seccomp.install(system_calls):
         holds.append(SECCOMP)
     return holds
 

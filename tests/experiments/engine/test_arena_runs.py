@@ -1,17 +1,21 @@
 """Arena runs against the simulated provider: what is told of them, what is asked, and where limits end them."""
 
 import json
+import threading
 import time
 from itertools import pairwise
 
 import pytest
 
 from accounts.errors import Invalid
-from experiments.engine import leases, run_execution
+from experiments.engine import driver, jobs, leases, run_execution
+from experiments.engine.driver import Driver
 from experiments.models import Call, ModelPrice, Provider, ProviderModel, Run
 from experiments.runs import actions
-from tests.fixtures import ARENA
+from tests.experiments.deliberating import fresh
+from tests.fixtures import ARENA, wait_until
 from tests.making import maker
+from tests.parts import stepped_engine
 
 BARE = {"judge": False, "filter": False}
 TURN = [
@@ -167,6 +171,18 @@ def test_what_is_due_is_done_while_many_runs_are_taken_over(arena, start, drive,
     assert done.count("claim") >= len(runs)
     assert ("claim", "claim") not in set(pairwise(done))
     assert {Run.objects.get(pk=run.pk).state for run in runs} == {Run.State.COMPLETED}
+
+
+def test_a_driver_at_work_takes_a_run_that_is_queued_at_once(arena, start, provider, monkeypatch):
+    monkeypatch.setattr(driver, "LOOK_SECONDS", 3600)
+    monkeypatch.setattr(jobs.wakeups, "wake", lambda channel, about="": Driver.current._wake(channel, about))
+    with stepped_engine.driving(threading.Event()):
+        wait_until(lambda: Driver.current and Driver.current._look.due, "its first look")
+        run = start(arena())
+        jobs.wake_now(run.pk)
+        wait_until(lambda: fresh(run).is_over, "the run to end")
+
+    assert (fresh(run).started - fresh(run).created).total_seconds() < 60
 
 
 def test_upstreams_that_a_seat_names_are_the_only_ones_that_a_routing_provider_may_ask(alice, arena, start, drive):

@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 def test_a_driver_hears_of_executions_that_have_ended_and_need_not_look_for_them(alice, start, scripted, monkeypatch):
     monkeypatch.setattr(driver, "LOOK_SECONDS", 3600)
-    monkeypatch.setattr(executions.wakeups, "wake", lambda _channel, about="": Driver.current._wake(about))
+    monkeypatch.setattr(executions.wakeups, "wake", lambda channel, about="": Driver.current._wake(channel, about))
     run = begun(alice, start, models(scripted, None, None, None))
     with sandbox_as_played():
         Driver(threading.Event()).drive(0.1)
