@@ -26,7 +26,7 @@ from experiments.workflows.base.events import EventData
 logger = logging.getLogger(__name__)
 
 REDIS_SECONDS = 2.0  # that a send may wait for a Redis that does not answer; viewers find the events in the table
-Announce = Callable[[Event], None]
+Announce = Callable[[Event], object]
 
 
 class News(NamedTuple):

@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from experiments.engine import wakeups
-from experiments.engine.events import emit, reserve_numbers
+from experiments.engine.events import Announce, announce_now, emit, reserve_numbers
 from experiments.engine.recording import Lease
 from experiments.engine.text import storable, storable_data
 from experiments.lab.observing import measuring
@@ -117,14 +117,14 @@ def cancel(run_id: UUID) -> None:
 
 def take(most: int) -> list[Execution]:
     """At most so many executions that wait, the oldest first; they are this worker's as long as it renews them."""
-    taken: list[Execution] = []
+    taken: list[UUID] = []
     for pk, claim in Execution.objects.claimable().order_by("created").values_list("pk", "claim")[: most * 2]:
         if len(taken) == most:
             break
         mine = Execution.objects.claimable().filter(pk=pk, claim=claim)
         if mine.update(state=Execution.State.RUNNING, claim=F("claim") + 1, lease_until=lease_end()):
-            taken.append(Execution.objects.select_related("step").get(pk=pk))
-    return taken
+            taken.append(pk)
+    return list(Execution.objects.filter(pk__in=taken).select_related("step").order_by("created")) if taken else []
 
 
 def renew(mine: Collection[Execution]) -> set[UUID]:
@@ -135,14 +135,15 @@ def renew(mine: Collection[Execution]) -> set[UUID]:
     return {one.pk for one in mine if claims.get(one.pk) != one.claim}
 
 
-def settle(execution: Execution, found: dict[str, object]) -> bool:
-    """Record what the boxes found, with its event. False when it is not wanted any more."""
-    return _end(execution, {**found, "state": Execution.State.DONE}, Step.State.DONE)
+def settle(execution: Execution, found: dict[str, object], announce: Announce = announce_now) -> bool:
+    """Record what the boxes found, with its event, and tell viewers. False when it is not wanted any more."""
+    return _end(execution, {**found, "state": Execution.State.DONE}, Step.State.DONE, announce)
 
 
 def fail(execution: Execution, kind: str, error: str) -> bool:
     """The sandbox could not do its work: that says nothing about the code."""
-    return _end(execution, {"state": Execution.State.FAILED, "error_kind": kind, "error": error}, Step.State.FAILED)
+    fields: dict[str, object] = {"state": Execution.State.FAILED, "error_kind": kind, "error": error}
+    return _end(execution, fields, Step.State.FAILED, announce_now)
 
 
 def give_back(mine: Sequence[Execution]) -> None:
@@ -158,19 +159,19 @@ def put_back(execution: Execution) -> None:
     mine.update(state=Execution.State.WAITING, lease_until=None)
 
 
-def _end(execution: Execution, fields: dict[str, object], state: str) -> bool:
+def _end(execution: Execution, fields: dict[str, object], state: str, announce: Announce) -> bool:
     for name, value in fields.items():
         setattr(execution, name, value)
     execution.ended = timezone.now()
     with transaction.atomic():
-        emit(execution.run_id, executed_event(execution))  # locks the run first, as its driver does
+        transaction.on_commit(partial(wakeups.wake, wakeups.EXECUTED, str(execution.run_id)))
+        emit(execution.run_id, executed_event(execution), announce=announce)  # locks the run first, as its driver does
         mine = Execution.objects.filter(pk=execution.pk, claim=execution.claim, state=Execution.State.RUNNING)
         if not mine.update(**fields, ended=execution.ended, lease_until=None):
             transaction.set_rollback(True)
             return False
         Step.objects.filter(pk=execution.step_id).update(state=state, ended=execution.ended)
         measuring.execution_ended(execution)
-        transaction.on_commit(partial(wakeups.wake, wakeups.EXECUTED, str(execution.run_id)))
     return True
 
 

@@ -19,6 +19,7 @@ from django.db import close_old_connections
 from accounts import logs
 from experiments import sandbox
 from experiments.engine import executions
+from experiments.engine.events import announce_now
 from experiments.engine.jobs import BaseWorker, heartbeat, run_looks
 from experiments.engine.text import storable, storable_data
 from experiments.models import Execution, Run
@@ -39,6 +40,7 @@ Found = dict[str, object]
 PLAYED = (Run.State.QUEUED, Run.State.RUNNING)
 stop_requested = threading.Event()
 standby = Standby()
+announcing = ThreadPoolExecutor(1, thread_name_prefix="announcing")  # to viewers, for whom no execution waits
 
 
 # --- the job ---
@@ -167,7 +169,7 @@ def _settle(execution: Execution, future: "Future[Found]") -> None:
             execution, executions.FAILED, f"The sandbox failed ({type(bug).__name__}). Nothing recorded is lost."
         )
     else:
-        executions.settle(execution, found)
+        executions.settle(execution, found, lambda event: announcing.submit(announce_now, event))
 
 
 # --- in a thread of its own, without a database ---

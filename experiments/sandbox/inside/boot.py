@@ -62,6 +62,7 @@ def become_candidate(asked: int, channels: "list[int]") -> None:
     for number in range(4):
         os.dup2(ASIDE + number, number)
     system_calls = seccomp.program()
+    harness.rehearse()
     told = frames.read_all(ASIDE + 4)
     os.closerange(RESULT + 1, 256)
     if not told:

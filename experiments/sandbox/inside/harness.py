@@ -75,6 +75,15 @@ def run(request: "dict[str, Any]", descriptor: int) -> None:
     leave(0)
 
 
+def rehearse() -> None:
+    """Does with a program of our own what every run does, so that the memory for it is there when a run begins."""
+    source = "def solve(number):\n    return [{'twice': 2 * number}]\n"
+    namespace: dict[str, Any] = {}
+    exec(compile(source, FILENAME, "exec", dont_inherit=True), namespace)  # noqa: S102 — our own words
+    is_named(source, FILENAME, "solve")
+    Encoder(9, 9, 99).text(namespace["solve"](1))
+
+
 def outcome(request: "dict[str, Any]") -> "tuple[str, str]":
     """The kind of the answer, and its JSON."""
     code, entry = str(request["code"]), str(request["entry"])
