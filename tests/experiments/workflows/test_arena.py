@@ -15,7 +15,6 @@ from tests.cases import each_case
 
 CAST = Cast({seat: Seat(seat) for seat in arena.SEATS}, seed=5)
 SCENARIO = "Share seven panels. $name must not be replaced, nor ${length}."
-FAILED = Outcome(ok=False, error_kind="overloaded", error="The provider is overloaded.")
 THOUGHT = "My reasoning: secret."
 
 
@@ -79,10 +78,8 @@ def test_individual_instructions_are_for_their_own_side_and_the_judge():
         text = " ".join(prompt.content for prompt in step.messages)
         assert ("Win for red." in text, "Win for blue." in text) == (step.seat == "A", step.seat == "B")
     shown = ask(steps, "turn/2/judge").messages[0].content
-    assert "Win for red." in shown
-    assert "Win for blue." in shown
-    assert "Model A: Words of turn/1/A.\n\nModel B: Words of turn/1/B." in shown
-    assert "Words of turn/2/B." in shown
+    heard = ("Model A: Words of turn/1/A.\n\nModel B: Words of turn/1/B.", "Words of turn/2/B.")
+    assert [words for words in (*prompts.values(), *heard) if words not in shown] == []
 
 
 def test_a_side_is_asked_with_its_instructions_as_written_and_the_rules():
@@ -93,28 +90,27 @@ def test_a_side_is_asked_with_its_instructions_as_written_and_the_rules():
 
     steps, end = play(max_turns=None, most=500)
     rules = ask(steps, "turn/1/A").messages[0].content.removeprefix(SCENARIO)
-    assert end is None
-    assert "open length" in rules
-    assert "-1" not in rules
-    assert "None" not in rules
+    assert (end, "open length" in rules, "-1" in rules, "None" in rules) == (None, True, False, False)
+
+
+ORIGINAL = f"{THOUGHT}\n\nWords of turn/1/A."
 
 
 @each_case(
-    ("filtered", "heard", "statuses"),
+    ("filtered", "heard", "status"),
     [
-        *(
-            (failure, f"{THOUGHT}\n\nWords of turn/1/A.", {"failed", "refused"})
-            for failure in (FAILED, Outcome(text="no JSON"), Outcome(text='{"text": "SURRENDER"}'))
-        ),
-        (Outcome(text='{"text": "", "removed": ["everything"]}'), NOTHING_LEFT, {"emptied"}),
+        (Outcome(ok=False, error_kind="overloaded", error="The provider is overloaded."), ORIGINAL, "failed"),
+        (Outcome(text="no JSON"), ORIGINAL, "failed"),
+        (Outcome(text='{"text": "SURRENDER"}'), ORIGINAL, "refused"),
+        (Outcome(text='{"text": "", "removed": ["everything"]}'), NOTHING_LEFT, "emptied"),
     ],
 )
-def test_a_filter_that_failed_lets_the_original_pass_and_one_that_left_nothing_a_placeholder(filtered, heard, statuses):
+def test_a_filter_that_failed_lets_the_original_pass_and_one_that_left_nothing_a_placeholder(filtered, heard, status):
     steps, end = play(lambda step: filtered if step.key == "turn/1/A/filter" else well(step), max_turns=1)
 
     assert end == End("max_turns")
     assert ask(steps, "turn/1/B").messages[1].content == heard
-    assert ask(steps, "turn/1/A/filtered").data["filter"]["status"] in statuses
+    assert ask(steps, "turn/1/A/filtered").data["filter"]["status"] == status
 
 
 @each_case(
@@ -144,33 +140,16 @@ def test_a_configuration_that_cannot_be_played_is_refused_with_the_reason(config
         assert Config(prompt="Talk.", **given).limits.seconds == seconds, "an open length is limited to an hour"
 
 
-PERSONAS = Cast({seat: Seat(seat, persona="A miser." if seat == "A" else "") for seat in arena.SEATS}, seed=5)
-
-
-def talk(cast=PERSONAS, said=(), **config):
-    return Talk(Config(**{"prompt": "Share seven panels.", **config}), cast, list(said))
-
-
-def sent(side, **config):
-    return talk(**config).prompt_for(side, [])
-
-
-HISTORY = [
-    Said(
-        "turn/1/A/message",
-        "A",
-        1,
-        "I think. I offer two.",
-        "I offer two.",
-        ("A private note, for your eyes only: Bluff.",),
-    ),
-    Said("turn/1/B/message", "B", 1, "Five.", "Five."),
-]
-
-
 def test_opening_and_persona_are_for_their_own_side_and_the_others_reads_what_the_filter_let_through():
-    prompts = {"A": "Keep it all.", "B": "Share it all."}
-    shown = talk(said=HISTORY, prompting="individual", prompt="", prompts=prompts).manual_prompt("B", [])
+    cast = Cast({seat: Seat(seat, persona="A miser." if seat == "A" else "") for seat in arena.SEATS}, seed=5)
+    note = ("A private note, for your eyes only: Bluff.",)
+    said = [Said("turn/1/A/message", "A", 1, "I think. I offer two.", "I offer two.", note)]
+    said += [Said("turn/1/B/message", "B", 1, "Five.", "Five.")]
+    own = {"prompting": "individual", "prompts": {"A": "Keep it all.", "B": "Share it all."}}
+    shown = Talk(Config(**own), cast, said).manual_prompt("B", [])
+
+    def sent(side, **config):
+        return Talk(Config(prompt=SCENARIO, **config), cast, []).prompt_for(side, [])
 
     for of in "AB":
         [system, *_rest] = sent(of, system_prompt="You, {MODEL}, are {MODEL}; {OTHER} stays.")

@@ -12,27 +12,15 @@ from experiments.workflows.battles.instruments import definition_of
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.battles.rules import MOST_FAILURES
 from tests.cases import each_case
-from tests.experiments.battling import (
-    BAD_KEY,
-    BUSY,
-    CRITERIA,
-    DOWN,
-    TALK,
-    Play,
-    by_order,
-    cast,
-    config,
-    reply,
-    says,
-    tasks,
-)
+from tests.experiments import battling
+from tests.experiments.battling import BAD_KEY, BUSY, CRITERIA, DOWN, TALK, Play, by_order, cast, reply, says, tasks
 
 KEY = "battle/judge/1-1-2"
 
 
 def test_nothing_is_judged_by_a_prompt_that_was_changed_or_is_gone():
-    assert config(version="spring_20240229").prompt_version == PROMPTS["text_quality"].version
-    stored = Config.model_validate({**config().model_dump(mode="json"), "prompt_version": "0123456789ab"})
+    assert battling.config(version="spring_20240229").prompt_version == PROMPTS["text_quality"].version
+    stored = Config.model_validate({**battling.config().model_dump(mode="json"), "prompt_version": "0123456789ab"})
     assert (stored.prompt_version, "was changed since" in stored.outdated) == ("0123456789ab", True)
     for changes in ({"prompt_version": "0123456789ab"}, {"prompt": "gone", "prompt_version": "0123456789ab"}):
         play = Play(lambda ask: says("A"), **changes)
@@ -58,15 +46,13 @@ def test_a_battle_is_asked_in_both_orders_and_two_verdicts_become_one_result():
         assert (battle["winner"], battle["is_consistent"]) == ("tie", False), (original, swapped)
 
 
-@each_case("bad", [BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")], ids=["busy", "down", "key", "talk", "empty"])
-@each_case("order", ["original", "swapped"])
-def test_a_battle_of_which_one_verdict_is_missing_stays_open_and_is_never_a_tie(bad, order):
-    answers = by_order(bad, says("tie")) if order == "original" else by_order(says("tie"), bad)
-    battle = Play(answers, attempts=0).battle
-
-    assert (battle["winner"], battle["is_consistent"]) == ("", None)
-    assert (bad.error or "could not be read") in battle["open_reason"]
-    assert [verdict["winner"] for verdict in battle["verdicts"]].count("tie") == 1
+@each_case("bad", [BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")])
+def test_a_battle_of_which_one_verdict_is_missing_stays_open_and_is_never_a_tie(bad):
+    for answers in (by_order(bad, says("tie")), by_order(says("tie"), bad)):
+        battle = Play(answers, attempts=0).battle
+        assert (battle["winner"], battle["is_consistent"]) == ("", None)
+        assert (bad.error or "could not be read") in battle["open_reason"]
+        assert [verdict["winner"] for verdict in battle["verdicts"]].count("tie") == 1
 
 
 def test_an_unreadable_verdict_is_asked_for_again_and_in_the_end_leaves_its_judges_battle_open():
@@ -107,7 +93,7 @@ def test_an_unreadable_verdict_is_asked_for_again_and_in_the_end_leaves_its_judg
 )
 def test_what_cannot_be_played_is_refused_in_plain_words(changes, sentence):
     with pytest.raises(ValidationError, match=sentence):
-        config(**changes)
+        battling.config(**changes)
 
 
 REFUSED = Outcome(ok=False, error_kind="refused", error="The provider refuses this.")
@@ -130,7 +116,7 @@ def test_mirrors_share_the_load_and_the_verdicts_are_the_judges():
     assert asked == {"judge": {"judge", "mirror-1"}, "judge-2": {"judge-2"}}, "only the first judge has mirrors"
 
 
-@each_case("failure", [BUSY, DOWN, BAD_KEY], ids=["busy", "down", "key"])
+@each_case("failure", [BUSY, DOWN, BAD_KEY])
 def test_another_endpoint_answers_where_one_fails_and_the_battle_is_open_where_all_do_or_one_refuses(failure):
     play = Play(lambda ask: failure if endpoint(ask) == "judge" else says("tie"), cast("judge", "mirror-1"))
 
@@ -156,7 +142,7 @@ def test_an_endpoint_that_keeps_failing_is_soon_asked_last_and_now_and_then_firs
     assert 2 < len(failed) < 20
 
 
-def test_a_broken_key_does_not_go_through_all_battles():
+def test_a_broken_key_does_not_go_through_all_battles_and_a_judge_that_is_not_broken_does():
     play = Play(lambda ask: BAD_KEY, tasks=tasks(500))
 
     assert len(play.asked) < 3 * MOST_FAILURES
@@ -169,25 +155,21 @@ def test_a_broken_key_does_not_go_through_all_battles():
     by = [fact["seat"] for fact in play.facts.values()]
     assert (by.count("judge-2"), play.end.failed) == (300, True), "the other goes on"
     assert by.count("judge") < 2 * MOST_FAILURES
-
-
-@each_case(
-    "answer",
-    [
+    for answer in (  # a success now and then, samples that are refused, unreadable answers
         lambda ask: says("tie") if "0-1-2/" in ask.key else DOWN,
         lambda ask: says("tie") if "/1-1-2/" in ask.key else REFUSED,
         lambda ask: TALK,
-    ],
-    ids=["a success now and then", "samples that are refused", "unreadable answers"],
-)
-def test_a_judge_that_is_not_broken_keeps_its_seat(answer):
-    play = Play(answer, tasks=tasks(100), attempts=0)
-    assert (len(play.facts), play.end.reason) == (100, "completed")
+    ):
+        play = Play(answer, tasks=tasks(100), attempts=0)
+        assert (len(play.facts), play.end.reason) == (100, "completed"), "a judge that is not broken keeps its seat"
+
+
+DEFINITION = definition_of(PROMPTS["text_quality"]).model_dump(mode="json")
+USUAL = DEFINITION["dimensions"]
 
 
 def instrument(**changes):
-    definition = {**definition_of(PROMPTS["text_quality"]).model_dump(mode="json"), **changes}
-    return {"version": str(uuid4()), "title": "Ours", "definition": definition}
+    return {"version": str(uuid4()), "title": "Ours", "definition": {**DEFINITION, **changes}}
 
 
 def measured(**values):
@@ -208,9 +190,9 @@ def test_a_copy_of_a_prompt_as_an_instrument_judges_by_its_own_words_and_form():
     assert parts[0].startswith("Who is kinder?")
     assert PROMPTS["text_quality"].rules.strip() not in "".join(part for part in parts if isinstance(part, str))
     assert [part.what for part in parts if isinstance(part, Stored)] == ["instruction", "images", "output", "output"]
-    set_up = config(prompt="", instrument=chosen)
+    set_up = battling.config(prompt="", instrument=chosen)
     assert (set_up.prompt, set_up.outdated) == ("instrument: Ours", "")
-    assert config(**set_up.model_dump(mode="json")) == set_up
+    assert battling.config(**set_up.model_dump(mode="json")) == set_up
 
 
 @each_case("said", [TALK, measured(winner=None), measured(), measured(winner="the first"), measured(winner="both")])
@@ -227,17 +209,12 @@ def test_a_winner_that_an_instrument_does_not_give_is_absent_with_its_reason(sai
         {"unit": "message"},
         {"dimensions": [{"kind": "yes_no", "name": "winner", "title": "Winner"}]},
         {"dimensions": [{"kind": "categories", "name": "winner", "title": "Winner", "choices": []}]},
-        {
-            "dimensions": [
-                *instrument()["definition"]["dimensions"],
-                {"kind": "yes_no", "name": "a_lie", "title": "Lie"},
-            ]
-        },
-        {"dimensions": instrument()["definition"]["dimensions"][:-1]},
+        {"dimensions": [*USUAL, {"kind": "yes_no", "name": "a_lie", "title": "Lie"}]},
+        {"dimensions": USUAL[:-1]},
     ],
 )
 def test_an_instrument_for_battles_has_a_winner_and_scales_of_either_side(changes):
     with pytest.raises(ValidationError):
-        config(prompt="", instrument=instrument(**changes))
+        battling.config(prompt="", instrument=instrument(**changes))
     with pytest.raises(ValidationError, match="not both"):
-        config(instrument=instrument())
+        battling.config(instrument=instrument())

@@ -1,6 +1,7 @@
 """Verdicts as judges really write them: read where they are certain, refused with a plain reason where they are not."""
 
 import json
+from contextlib import suppress
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,17 +28,10 @@ UNCERTAIN = (
     *("I do not think A is better", "It is not a tie", "Which is better, A or B?", "both are bad", "maybe"),
     *("A is better at style", "A is better. B is better.", "Response Alpha", "Better", "neutral", "B's style"),
 )
+WINNERS = {"first": FIRST, "second": SECOND, "tie": TIES, None: UNCERTAIN}
 
 
-@each_case(
-    ("said", "winner"),
-    [
-        *((said, "first") for said in FIRST),
-        *((said, "second") for said in SECOND),
-        *((said, "tie") for said in TIES),
-        *((said, None) for said in UNCERTAIN),
-    ],
-)
+@each_case(("said", "winner"), [(said, winner) for winner, many in WINNERS.items() for said in many])
 def test_a_winner_is_read_in_any_spelling_and_never_guessed(said, winner):
     """GenArena takes "Image B", "Answer B", "Candidate B" and "Both are equal" for A."""
     judged = TEXT.read(reply(said))
@@ -85,7 +79,6 @@ def test_a_verdict_is_found_wherever_it_stands(text):
         (reply("A" * 400), "no name of a side"),
         ("x" * 200_001, "longer than 200000 characters"),
     ],
-    ids=lambda text: text[:24],
 )
 def test_what_contradicts_itself_or_says_nothing_is_unreadable_with_the_reason(text, reason):
     judged = TEXT.read(text)
@@ -93,14 +86,6 @@ def test_what_contradicts_itself_or_says_nothing_is_unreadable_with_the_reason(t
     assert (judged.winner, judged.scores, judged.confidence) == (None, None, None)
     assert reason in judged.unread_reason
     assert len(judged.unread_reason) < 300
-
-
-def test_a_tie_is_unreadable_where_a_choice_is_asked_for():
-    assert not PICTURES.allows_tie
-    for said in TIES:
-        judged = PICTURES.read(json.dumps({"winner": said}))
-        assert (judged.winner, "asks for a choice" in judged.unread_reason) == (None, True)
-    assert PICTURES.schema["properties"]["winner"]["enum"] == ["A", "B"]
 
 
 @each_case("bad", [0, 11, "8", None, True, [7]])
@@ -121,22 +106,23 @@ def test_a_score_or_confidence_that_makes_no_sense_is_absent_and_neither_clamped
         assert (judged.winner, judged.confidence, len(judged.absent)) == ("first", None, reasons), confidence
 
 
-@each_case("prompt", PROMPTS.values(), ids=list(PROMPTS))
-def test_every_prompt_reads_the_answer_that_its_own_schema_asks_for(prompt):
-    criteria = prompt.schema["properties"]["scores"]["properties"]["A"]["required"]
-    scores = {label: dict.fromkeys(criteria, 5) for label in "AB"}
-    for said in prompt.schema["properties"]["winner"]["enum"]:
-        judged = prompt.read(reply(said, scores=scores))
-        assert judged.winner == {"A": "first", "B": "second", "tie": "tie"}[said]
-        assert (set(judged.scores["first"]), judged.absent) == (set(criteria), ())
+def test_every_prompt_reads_the_answer_that_its_own_schema_asks_for_and_no_tie_where_that_asks_for_a_choice():
+    for name, prompt in PROMPTS.items():
+        criteria = prompt.schema["properties"]["scores"]["properties"]["A"]["required"]
+        scores = {label: dict.fromkeys(criteria, 5) for label in "AB"}
+        for said in prompt.schema["properties"]["winner"]["enum"]:
+            judged = prompt.read(reply(said, scores=scores))
+            assert judged.winner == {"A": "first", "B": "second", "tie": "tie"}[said], name
+            assert (set(judged.scores["first"]), judged.absent) == (set(criteria), ()), name
+    assert (PICTURES.allows_tie, PICTURES.schema["properties"]["winner"]["enum"]) == (False, ["A", "B"])
+    for said in TIES:
+        judged = PICTURES.read(json.dumps({"winner": said}))
+        assert (judged.winner, "asks for a choice" in judged.unread_reason) == (None, True), said
 
 
 @settings(max_examples=60)
 @given(st.text(max_size=60))
 def test_an_answer_names_a_side_only_with_its_letter(said):
-    try:
-        choice = choice_in(said)
-    except Unreadable:
-        return
-    letters = {"first": "AaＡａ", "second": "BbＢｂ"}.get(choice)
-    assert letters is None or any(letter in said for letter in letters) or "first" in said.lower() or "第" in said
+    with suppress(Unreadable):
+        letters = {"first": "AaＡａ", "second": "BbＢｂ"}.get(choice_in(said))
+        assert letters is None or any(letter in said for letter in letters) or "first" in said.lower() or "第" in said

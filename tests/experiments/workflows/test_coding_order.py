@@ -182,7 +182,6 @@ def _plain(value):
 @each_case(
     "setup",
     [{"coders": 4, "cycles": 4}, {"coders": 5, "cycles": 2, "setters": "random", "quorum": 2, "health_check": False}],
-    ids=["in turn", "random, without a check"],
 )
 def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing(setup):
     config = dict(setup)

@@ -144,26 +144,17 @@ def test_a_seat_that_has_left_for_good_has_its_turn_at_the_end_and_the_cycle_say
     assert play.end.reason == "completed"
 
 
-@each_case(
-    "given",
-    [
-        *({"cycles": cycles} for cycles in (0, 201, 1.5)),
-        *({"quorum": quorum} for quorum in (0, 20)),
-        *({name: 0} for name in ("call_seconds", "test_seconds", "test_megabytes")),
-        *({"topic": "x" * 2_001}, {"setters": "alphabetical"}, {"cycle": 3}),
-    ],
-)
-def test_rules_that_cannot_be_played_are_refused(given):
-    with pytest.raises(ValidationError):
-        Config.model_validate(given)
+def test_rules_that_cannot_be_played_are_refused_a_model_has_one_seat_and_a_quorum_needs_enough_judges():
+    wrong = [("cycles", 0), ("cycles", 201), ("cycles", 1.5), ("quorum", 0), ("quorum", 20), ("topic", "x" * 2_001)]
+    wrong += [("call_seconds", 0), ("test_seconds", 0), ("test_megabytes", 0), ("cycle", 3)]
+    for name, value in (*wrong, ("setters", "alphabetical")):
+        with pytest.raises(ValidationError, match=name):
+            Config(**{name: value})
 
-
-def test_a_contest_has_three_seats_or_as_many_as_are_named_a_model_has_one_and_a_quorum_needs_enough_judges():
     assert Config().seats() == Config().seats(["coder-2"]) == ("coder-1", "coder-2", "coder-3")
     assert (Config().seats(["coder-5", "coder-1"])[-1], len(Config().seats(["coder-20"]))) == ("coder-5", 20)
     models = {"coder-1": "a", "coder-2": "b", "coder-3": "a", "coder-4": "a"}
     assert Config().faults_of_cast(models) == {"coder-3": "seated_twice", "coder-4": "seated_twice"}
-    assert Config().faults_of_cast({"coder-1": "a", "coder-2": "b", "coder-3": "c"}) == {}
-    assert list(Config(quorum=3).faults_of_cast({"coder-1": "a", "coder-2": "b", "coder-3": "c"}).values()) == [
-        "quorum_too_high"
-    ]
+    others = {"coder-1": "a", "coder-2": "b", "coder-3": "c"}
+    assert Config().faults_of_cast(others) == {}
+    assert list(Config(quorum=3).faults_of_cast(others).values()) == ["quorum_too_high"]

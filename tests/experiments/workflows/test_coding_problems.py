@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import product
 
 import pytest
 
@@ -47,35 +48,22 @@ def test_every_part_is_needed(name, value):
     assert wrong({key: given for key, given in problem().items() if key != name}).startswith(f"{name} ")
 
 
-@each_case(
-    ("name", "count"), [("test_cases", 4), ("test_cases", 6), ("hidden_test_cases", 4), ("hidden_test_cases", 16)]
-)
-def test_five_tests_are_shown_and_five_to_fifteen_hidden(name, count):
-    tests = [example([number], 0) for number in range(100, 100 + count)]
-    assert f"{name} holds {count} tests" in wrong(problem(**{name: tests}))
+def test_five_tests_are_shown_and_five_to_fifteen_hidden_and_criteria_are_a_text_or_a_list_of_texts():
+    for name, count in (("test_cases", 4), ("test_cases", 6), ("hidden_test_cases", 4), ("hidden_test_cases", 16)):
+        tests = [example([number], 0) for number in range(100, 100 + count)]
+        assert f"{name} holds {count} tests" in wrong(problem(**{name: tests}))
     assert len(read(hidden_test_cases=[example([number, 0], 0) for number in range(100, 115)]).hidden) == 15
 
-
-@each_case(
-    ("criteria", "taken"),
-    [
+    for criteria, taken in (
         ("Short and right.", ("Short and right.",)),
         (["One.", "Two."], ("One.", "Two.")),
         (["One.", 7, None, {"a": 1}, "", ["x"]], ("One.",)),
-        ([7, None], DEFAULT_CRITERIA),
-        ({"a": "b"}, DEFAULT_CRITERIA),
-        (None, DEFAULT_CRITERIA),
-        (12, DEFAULT_CRITERIA),
-    ],
-)
-def test_criteria_are_a_text_or_a_list_of_texts(criteria, taken):
-    assert read(evaluation_criteria=criteria).criteria == taken
+        *((none, DEFAULT_CRITERIA) for none in ([7, None], {"a": "b"}, None, 12)),
+    ):
+        assert read(evaluation_criteria=criteria).criteria == taken
 
 
-@each_case(
-    "value",
-    [True, None, 0, -1.5, "", [], {}, [[1, [2, {"x": None}]], "ß"], "日本語 😀 \u2028", 10**400, 1e308],
-)
+@each_case("value", [True, None, 0, -1.5, "", [], {}, [[1, [2, {"x": None}]], "ß"], "日本語 😀 \u2028", 10**400, 1e308])
 def test_inputs_and_outputs_are_any_plain_json(value):
     shown = [example([value], value), *problem()["test_cases"][1:]]
     test = read(test_cases=shown).shown[0]
@@ -181,7 +169,6 @@ def is_new(one, *earlier) -> bool:
         ("Boats", STATEMENT.replace("ferry", "raft", 1)),
         ("Boats", f"{STATEMENT} Every number is a positive integer."),
     ],
-    ids=["title", "title in capitals", "words", "capitals", "signs", "one word", "one sentence more"],
 )
 def test_an_earlier_problem_in_other_clothes_is_none(title, description):
     assert not is_new(ferry(title, description), ferry())
@@ -190,20 +177,16 @@ def test_an_earlier_problem_in_other_clothes_is_none(title, description):
     assert nearest(ferry(title, description), [*earlier, as_earlier(ferry())]).title == "Ferry"
 
 
-@each_case("description", [STATEMENT, "x", "…", "数一数岛屿的数量。", "word " * 4_000])
-def test_any_statement_has_a_fingerprint_and_is_near_to_itself(description):
-    with without_hanging():
-        mine = fingerprint(ferry(description=description))
-    assert len(mine) == SIZE
-    assert likeness(mine, mine) == 1
-    assert likeness(mine, []) == 0, "a fingerprint of another size is like nothing"
-
-
-def test_other_problems_are_new():
+def test_other_problems_are_new_and_any_statement_has_a_fingerprint_and_is_near_to_itself():
     others = [read_problem(json.dumps(other_words(number))) for number in range(8)]
     for one in others:
         assert is_new(one, *(other for other in others if other is not one))
     assert is_new(ferry("→", "Count the ways."), ferry("☃", "Draw a map of all the islands in the lake."))
+    for description in (STATEMENT, "x", "…", "数一数岛屿的数量。", "word " * 4_000):
+        with without_hanging():
+            mine = fingerprint(ferry(description=description))
+        assert (len(mine), likeness(mine, mine)) == (SIZE, 1)
+        assert likeness(mine, []) == 0, "a fingerprint of another size is like nothing"
 
 
 def run(code: str, entry: str, *arguments):
@@ -212,13 +195,13 @@ def run(code: str, entry: str, *arguments):
     return space[entry](*arguments)
 
 
-@each_case("expected", ['a "quoted" \\ text', "\n", {"a": [None, True]}, 0.1, "日本\u2028語"])
-@each_case("entry", ["json", "given", "loads", "print", "solve"])
-def test_the_trivial_programs_give_a_value_and_the_argument_whatever_the_function_is_called(entry, expected):
-    shown = [example([number], expected) for number in range(5)]
-    programs = trivial(ferry(function_name=entry, test_cases=shown))
-    assert run(programs["constant"], entry, [0]) == expected, "the commonest result of the tests"
-    assert (run(programs["echo"], entry, [1, 2]), run(programs["echo"], entry)) == ([1, 2], None)
+def test_the_trivial_programs_give_a_value_and_the_argument_whatever_the_function_is_called():
+    values = ['a "quoted" \\ text', "\n", {"a": [None, True]}, 0.1, "日本\u2028語"]
+    for entry, expected in product(("json", "given", "loads", "print", "solve"), values):
+        shown = [example([number], expected) for number in range(5)]
+        programs = trivial(ferry(function_name=entry, test_cases=shown))
+        assert run(programs["constant"], entry, [0]) == expected, "the commonest result of the tests"
+        assert (run(programs["echo"], entry, [1, 2]), run(programs["echo"], entry)) == ([1, 2], None), entry
 
 
 @each_case(

@@ -17,10 +17,6 @@ def random_one(replies, **config):
     return one_cycle(but(replies), setters="random", **config)
 
 
-def of_first(play):
-    return play.found("cycle_begun")[0]["setter"]
-
-
 def test_a_problem_is_run_with_the_limits_of_the_contest_and_programs_that_should_fail_until_they_do():
     play = one_cycle(test_seconds=3, test_megabytes=128)
 
@@ -60,11 +56,11 @@ def test_a_reference_that_fails_its_own_tests_is_mended_once(verdicts, reason):
 
 
 def test_after_one_repair_in_vain_or_with_a_setter_that_cannot_be_asked_the_cycle_is_void():
-    seat = of_first(random_one({}))
+    seat = random_one({}).found("cycle_begun")[0]["setter"]
     complaint = "SyntaxError: invalid syntax (line 3)"
     unrunnable = {f"{HERE}/reference*": lambda step: ran(step, complaint=complaint)}
     failing = {**unrunnable, "cycle/1/check/*": lambda step: ran(step, ["failed"])}
-    play = one_cycle(but(failing), setters="random")
+    play = random_one(failing)
 
     assert f"The reference solution cannot be run: {complaint}" in play.told(REPAIR)
     assert len(play.asked("problem")) == 2
@@ -88,7 +84,6 @@ def test_after_one_repair_in_vain_or_with_a_setter_that_cannot_be_asked_the_cycl
         (lambda step: with_value(step, [2, 1]), "exact", True),
         (lambda step: with_value(step, [2, 1]), "unordered", False),
     ],
-    ids=["another value", "a failure", "another order", "another order where there is none"],
 )
 def test_a_reference_has_to_be_deterministic(again, comparison, is_refused):
     both = {f"{HERE}/reference": lambda step: with_value(step, [1, 2]), f"{HERE}/reference-again": again}
@@ -128,23 +123,18 @@ def test_a_problem_that_was_set_before_is_not_set_again():
     assert [told["title"] for told in play.found("problem_set")] == ["Task 1", "Task 2", "Task 3"]
 
 
-@each_case(
-    ("answer", "reason"),
-    [
+def test_an_answer_that_is_no_problem_is_mended_once_and_reasons_without_end_are_cut():
+    for answer, reason in (
         (GARBAGE, "no JSON object"),
         ("{}", "none of the names"),
         (Outcome(text=json.dumps(problem(1))[:400], finish_reason="length"), "cut short"),
         (contests.problem(test_cases=[]), "test_cases holds 0 tests"),
-    ],
-)
-def test_an_answer_that_is_no_problem_is_mended_once(answer, reason):
-    play = one_cycle(but({PROBLEM: answer}))
-    assert reason in play.told(REPAIR)
-    assert play.found("problem_set")
-    assert not any(key == f"{PROBLEM}/parsed" for key in play.keys)
+    ):
+        play = one_cycle(but({PROBLEM: answer}))
+        assert reason in play.told(REPAIR)
+        assert play.found("problem_set")
+        assert f"{PROBLEM}/parsed" not in play.keys
 
-
-def test_long_answers_and_reasons_without_end_are_cut():
     play = one_cycle(but({PROBLEM: json.dumps(contests.problem(description="x" * 1_000_000))}))
     assert "longer than" in play.told(REPAIR)
     assert len(play.told(REPAIR)) < 150_000

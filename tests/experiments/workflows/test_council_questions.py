@@ -25,7 +25,7 @@ def test_a_conclusion_drawn_again_takes_the_place_of_the_first_unless_it_fails()
     assert play.step("turn/2/answer/member-1").messages[1].content.endswith("turn/1/conclusion.")
 
 
-def test_answers_ranked_again_are_shown_in_another_order_and_concluded_from_anew():
+def test_answers_ranked_again_are_shown_in_another_order_with_those_that_came_late_and_concluded_from_anew():
     play = Play(cast(5), says=(("deliberate", ""),))
 
     again = [step for step in play.asked("review") if step.key.endswith("/2")]
@@ -34,8 +34,6 @@ def test_answers_ranked_again_are_shown_in_another_order_and_concluded_from_anew
     assert "turn/1/conclusion/superseded" in play.keys
     assert play.keys.count("turn/1/completed") == 1
 
-
-def test_a_member_asked_again_is_shown_late_and_ranked_when_all_are_ranked_again():
     replies = but({"turn/1/answer/member-2": OFFLINE})
     play = Play(cast(), replies, says=(("retry_seat", "member-2"), ("conclude", ""), ("deliberate", "")))
 
@@ -47,20 +45,17 @@ def test_a_member_asked_again_is_shown_late_and_ranked_when_all_are_ranked_again
     assert "given after the ranking" not in play.told("turn/1/conclusion/3")
 
 
-def test_a_reviewer_asked_again_is_shown_the_same_and_counted_with_the_others():
+def test_only_who_has_not_done_their_part_is_asked_again_until_it_is_done_and_a_reviewer_is_shown_the_same():
     replies = but({"turn/1/review/member-1": OFFLINE})
     play = Play(cast(), replies, says=(("retry_seat", "member-1"),))
 
-    assert list(shown(play.step("turn/1/review/member-1/2")).values()) == list(
-        shown(play.step("turn/1/review/member-1")).values()
-    )
+    first, second = (list(shown(play.step(f"turn/1/review/member-1{end}")).values()) for end in ("", "/2"))
+    assert first == second
     assert len(play.data("turn/1/count")["ballots"]) == 2
     count = play.data("turn/1/count/2")
     assert (count["count"], len(count["ballots"]), count["abstained"]) == (1, 3, [])
     assert "retry_seat" not in play.offers[1].actions
 
-
-def test_only_who_has_not_done_their_part_is_asked_again_until_it_is_done():
     replies = but({"turn/1/answer/member-2": OFFLINE, "turn/1/answer/member-2/2": OFFLINE})
     for seat in ("member-1", "member-9", "chair", "<b>"):
         play = Play(cast(), replies, says=(("retry_seat", seat),))
@@ -112,16 +107,16 @@ def test_a_question_and_as_many_members_as_are_named_and_at_least_two_are_needed
 ABC = ("a", "b", "c")
 
 
-def ballot(order, offered=ABC, reviewer="x"):
+def ballot(order, offered=ABC):
     """order: "c>a=b" """
-    return Ballot(reviewer, tuple(tuple(group.split("=")) for group in order.split(">")), tuple(offered))
+    return Ballot("x", tuple(tuple(group.split("=")) for group in order.split(">")), tuple(offered))
 
 
 def counted(*ballots):
     return {one.seat: (one.votes, one.mean_rank, one.borda) for one in standings(ABC, ballots)}
 
 
-def test_one_ballot_gives_places_which_equals_and_those_left_out_share():
+def test_a_ballot_gives_places_which_equals_and_those_left_out_share_and_leaders_are_those_whom_nobody_beats():
     assert counted(ballot("c>a>b")) == {"c": (1, 1, 1), "a": (1, 2, 0.5), "b": (1, 3, 0)}
     assert ballot("a=b>c").positions() == {"a": 1.5, "b": 1.5, "c": 3}
     assert counted(ballot("a=b>c"))["a"] == (1, 1.5, 0.75)
@@ -133,8 +128,6 @@ def test_one_ballot_gives_places_which_equals_and_those_left_out_share():
     found = counted(ballot("b>c", "bc"), ballot("c>a", "ca"), ballot("b>a", "ab"))
     assert found == {"b": (2, 1, 1), "c": (2, 1.5, 0.5), "a": (2, 2, 0)}, "without their own answers"
 
-
-def test_leaders_are_those_whom_nobody_beats():
     found = standings(ABC, [ballot("a>b>c"), ballot("b>c>a"), ballot("c>a>b")])
     assert (leaders(found), {one.borda for one in found}) == (["a", "b", "c"], {0.5})
     assert leaders(standings(ABC, [ballot("c>a>b"), ballot("a=c>b")])) == ["c"]

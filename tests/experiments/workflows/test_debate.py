@@ -40,15 +40,12 @@ def test_two_rounds_are_summed_up_once_and_at_each_pause_but_the_last_it_may_be_
         assert (keys(ended)[-1], end) == (pause.key, STOPPED)
 
 
-def test_without_a_refiner_the_request_is_the_final_prompt_unless_a_person_changes_it():
+def test_without_a_refinement_and_where_it_fails_or_cannot_be_read_the_request_stands_until_it_is_asked_for_again():
     steps, _end = play(refine=False)
-
     pause = step(steps, "prompt")
     assert (keys(steps)[:3], pause.default) == (["request", "prompt", "prompt/final"], REQUEST)
     assert "retry" not in pause.actions
 
-
-def test_when_the_refinement_fails_or_cannot_be_read_the_request_stands_and_it_can_be_asked_for_again():
     steps, _end = play(answering(refine=failed()), {"prompt": "default"})
 
     pause = step(steps, "prompt")
@@ -78,7 +75,7 @@ def test_a_failed_debater_is_recorded_and_only_who_failed_can_be_asked_again():
     assert not any("The provider is overloaded." in asked(steps, key) for key in calls(steps)), "told to no model"
 
 
-def test_a_failed_debater_is_asked_again_alone_and_out_of_order_unless_it_was_the_last():
+def test_a_failed_debater_is_asked_again_alone_out_of_order_unless_it_was_the_last_and_with_the_same_draw():
     says = {"round/1/next": ("retry_seat", "B"), "round/1/next/2": "summarize"}
     steps, _end = play(answering(round__1__B=failed(), round__1__B__2=points("B", 3, 2)), says)
 
@@ -91,6 +88,13 @@ def test_a_failed_debater_is_asked_again_alone_and_out_of_order_unless_it_was_th
 
     steps, _end = play(answering(round__1__C=failed()), {"round/1/next": ("retry_seat", "C")})
     assert parsed(steps, "round/1/C/2")["flags"] == []
+
+    says = {"round/1/next": ("retry_seat", "B"), "round/1/next/2": ("retry_seat", "C")}
+    unread = {"round__1__C": "prose", "round__1__C__repair": "prose"}
+    steps, _end = play(answering(round__1__B=failed(), **unread), says)
+    draws = {key: step(steps, key).draw for key in ("round/1/B", "round/1/B/2", "round/1/C", "round/1/C/2")}
+    assert draws["round/1/B"] == draws["round/1/B/2"]
+    assert draws["round/1/C"] != draws["round/1/C/2"]
 
 
 def test_a_rate_limited_model_is_replaced_by_the_next_of_the_pool():
@@ -152,16 +156,6 @@ def test_a_context_that_was_too_long_is_offered_to_be_shortened():
     assert "retry_short" not in step(steps, "round/1/next").actions
     steps, _end = play(answering(summary=failed("context_exceeded", "Too long.")))
     assert (calls(steps)[-2:], keys(steps)[-1]) == (["summary", "summary/2"], "summary/next/2"), "by itself"
-
-
-def test_an_attempt_after_a_failure_draws_the_same_and_another_answer_does_not():
-    says = {"round/1/next": ("retry_seat", "B"), "round/1/next/2": ("retry_seat", "C")}
-    unread = {"round__1__C": "prose", "round__1__C__repair": "prose"}
-    steps, _end = play(answering(round__1__B=failed(), **unread), says)
-
-    draws = {key: step(steps, key).draw for key in ("round/1/B", "round/1/B/2", "round/1/C", "round/1/C/2")}
-    assert draws["round/1/B"] == draws["round/1/B/2"]
-    assert draws["round/1/C"] != draws["round/1/C/2"]
 
 
 @each_case("config", [{"prompt": " \n"}, {"prompt": "x" * 100_001}, {"rounds": 0}, {"rounds": 3}, {"max_tokens": 9000}])

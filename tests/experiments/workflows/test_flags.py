@@ -14,42 +14,31 @@ from tests.cases import each_case
 NAMES = ("OpenAI: GPT-4o mini", "openai/gpt-4o-mini", "gpt-4o-mini")
 
 
-@each_case(
-    ("text", "seen"),
-    [
-        ("As GPT-4o, I cannot see the sky.", "As [name], I cannot see the sky."),
-        ("I am Claude, made by Anthropic, and I say: blue.", "I am [name], made by [name], and I say: blue."),
-        ("I'm an AI language model called Gemini 2.5 Pro.", "I'm an AI language model called [name]."),
-        ("My name is DeepSeek-R1.", "My name is [name]."),
-        (
-            "As a large language model trained by Google, I know.",
-            "As a large language model trained by [name], I know.",
-        ),
-        ("我是通义千问，由阿里云开发的模型。", "我是[name]，由[name]开发的模型。"),
-        ("作为ChatGPT，我认为是蓝色。", "作为[name]，我认为是蓝色。"),
-        ("This is openai/gpt-4o-mini speaking, or GPT-4O-MINI.", "This is [name] speaking, or [name]."),
-    ],
+OWN = {  # what an author says of itself, and what reviewers see of it
+    "As GPT-4o, I cannot see the sky.": "As [name], I cannot see the sky.",
+    "I am Claude, made by Anthropic, and I say: blue.": "I am [name], made by [name], and I say: blue.",
+    "I'm an AI language model called Gemini 2.5 Pro.": "I'm an AI language model called [name].",
+    "My name is DeepSeek-R1.": "My name is [name].",
+    "As a large language model trained by Google, I know.": "As a large language model trained by [name], I know.",
+    "我是通义千问，由阿里云开发的模型。": "我是[name]，由[name]开发的模型。",
+    "作为ChatGPT，我认为是蓝色。": "作为[name]，我认为是蓝色。",
+    "This is openai/gpt-4o-mini speaking, or GPT-4O-MINI.": "This is [name] speaking, or [name].",
+}
+OF_OTHERS = (
+    "Claude Monet painted it. Gemini is a sign, and a llama an animal.",
+    "GPT-4 and Claude are compared in the table: GPT-4 is slower.",
+    "The paper was written by Google.",
+    "As grown-ups know, I am clear about this: a command is no question.",
+    "I am happy to help. As an AI, I have no eyes.",
+    "我是一个语言模型。",
+    "",
 )
-def test_names_are_masked_where_an_author_speaks_of_itself(text, seen):
+
+
+@each_case(("text", "seen"), [*OWN.items(), *((text, text) for text in OF_OTHERS)])
+def test_names_are_masked_where_an_author_speaks_of_itself_and_those_of_others_or_asked_about_stay(text, seen):
     assert masked(text, NAMES) == seen
-    assert names_itself(text, NAMES) == ["names_itself"]
-
-
-@each_case(
-    "text",
-    [
-        "Claude Monet painted it. Gemini is a sign, and a llama an animal.",
-        "GPT-4 and Claude are compared in the table: GPT-4 is slower.",
-        "The paper was written by Google.",
-        "As grown-ups know, I am clear about this: a command is no question.",
-        "I am happy to help. As an AI, I have no eyes.",
-        "我是一个语言模型。",
-        "",
-    ],
-)
-def test_names_of_others_or_asked_about_and_short_ones_stay(text):
-    assert masked(text, NAMES) == text
-    assert names_itself(text, NAMES) == []
+    assert names_itself(text, NAMES) == (["names_itself"] if text in OWN else [])
     question = "How does gpt-4o-mini differ from its predecessor?"
     own = "gpt-4o-mini is smaller. As GPT-4o I should know."
     assert masked(own, NAMES, question) == "gpt-4o-mini is smaller. As [name] I should know."
@@ -114,7 +103,7 @@ SKY = {
 }
 
 
-def test_a_text_of_some_length_is_known_by_its_language_whatever_names_code_and_addresses_are_in_it():
+def test_a_text_is_known_by_its_language_whatever_names_code_and_addresses_are_in_it_and_flagged_in_another():
     assert {language: language_of(text) for language, text in SKY.items()} == {language: language for language in SKY}
     for text in ("", " \n", "ok", "42", "C > A > B", "x = 1", "🎈🎈🎈", "是", "1/λ^4 ≈ 5.1e-27"):
         assert language_of(text) is None, text
@@ -127,19 +116,9 @@ def test_a_text_of_some_length_is_known_by_its_language_whatever_names_code_and_
     assert language_of(code.removesuffix("```")) is None, "a fence that is cut short is code to its end"
     assert language_of("`the answer is in the function` https://example.org/why-is-the-sky-blue") is None
 
-
-@each_case(
-    ("asked", "text", "is_other"),
-    [
-        ("zh", SKY["en"], True),
-        ("en", SKY["zh"], True),
-        ("de", SKY["fr"], True),
-        ("zh", "因为短波长的光散射得更强。", False),
-        (None, SKY["en"], False),
-        ("en", "42", False),
-        ("en", "```\nprint(天空)\n```", False),
-        ("ms", "Langit berwarna biru karena cahaya matahari dihamburkan oleh udara.", False),  # too like Indonesian
-    ],
-)
-def test_an_answer_in_another_language_is_flagged_where_both_are_known(asked, text, is_other):
-    assert other_language(asked, text) == (["other_language"] if is_other else [])
+    for asked, text in (("zh", SKY["en"]), ("en", SKY["zh"]), ("de", SKY["fr"])):
+        assert other_language(asked, text) == ["other_language"], asked
+    like_indonesian = "Langit berwarna biru karena cahaya matahari dihamburkan oleh udara."
+    same = [("zh", "因为短波长的光散射得更强。"), ("en", "42"), ("en", "```\nprint(天空)\n```"), (None, SKY["en"])]
+    for asked, text in (*same, ("ms", like_indonesian)):
+        assert other_language(asked, text) == [], text

@@ -46,15 +46,12 @@ REFUSAL = "I'm sorry, but I can't help with that."
         ("answered", "", "They said: " + REFUSAL, True),
     ],
 )
-def test_a_message_is_sent_when_its_condition_holds(when, pattern, answer, applies):
+def test_a_message_is_sent_when_its_condition_holds_and_stars_take_little_time(when, pattern, answer, applies):
     lines = [Line(text="Stop.", when=when, pattern=pattern), Line(text="Go on.")]
 
     assert lines[0].applies(answer) is applies
     assert next_line(lines, 0, answer) == (0 if applies else 1)
     assert next_line(lines, 2, answer) is None
-
-
-def test_a_line_says_and_seeks_something_and_stars_take_no_time_that_grows_with_the_answer():
     for line in ({"text": " "}, {"text": "a", "when": "contains"}, {"text": "a", "when": "soon"}):
         with pytest.raises(ValidationError):
             Config(first_message="Hello.", script=[line])
@@ -62,7 +59,9 @@ def test_a_line_says_and_seeks_something_and_stars_take_no_time_that_grows_with_
 
 
 @pytest.mark.django_db
-def test_a_script_is_played_to_its_end_without_a_person(starchamber, start, drive, provider):
+def test_a_script_is_played_to_its_end_without_a_person_and_resumed_where_its_answer_fails(
+    starchamber, start, drive, provider, alice
+):
     script = [
         {"text": "You refused. Why?", "when": "refused"},
         {"text": "Second.", "when": "answered"},
@@ -75,17 +74,11 @@ def test_a_script_is_played_to_its_end_without_a_person(starchamber, start, driv
     assert (run.state, run.stop_reason) == ("completed", "completed")
     questions = run.messages.filter(seat="researcher").order_by("seq").values_list("turn", "text")
     assert list(questions) == [(1, "Who are you?"), (2, "Second."), (3, "Third.")]
-    assert [one["content"] for one in sent(provider, run, "turn/3/answer")[::2]] == [
-        "Who are you?",
-        "Second.",
-        "Third.",
-    ]
+    asked = [one["content"] for one in sent(provider, run, "turn/3/answer")[::2]]
+    assert asked == ["Who are you?", "Second.", "Third."]
     assert run.judgments.count() == 3
     assert_same_page(run)
 
-
-@pytest.mark.django_db
-def test_a_script_whose_answer_fails_waits_for_nobody_and_can_be_resumed(starchamber, start, drive, alice):
     run = start(starchamber("sim/cooperative:first=0:fail=401:times=1", script=[{"text": "And?"}]))
     drive()
     for answers in (0, 1):  # each request of this provider fails for its first time
