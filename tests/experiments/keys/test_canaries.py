@@ -40,7 +40,9 @@ def test_every_form_is_taken_out_of_what_a_provider_says(key):
         assert redact(f"{key[:begin]}{mask}{key[-end:]}", key) == "[key]"
 
 
-def test_no_row_and_no_line_of_a_log_has_a_key_and_one_column_alone_its_ciphertext(runs, planted, scripted, caplog):
+def test_no_row_no_line_of_a_log_no_page_no_file_and_no_answer_of_the_api_has_a_key_and_one_column_its_ciphertext(
+    runs, planted, scripted, caplog, alice
+):
     for key in ProviderKey.objects.active():
         keyring.test(key, by=key.owner or planted)
     call_command("rotate_keys")
@@ -64,8 +66,6 @@ def test_no_row_and_no_line_of_a_log_has_a_key_and_one_column_alone_its_cipherte
     assert {run.state for run in runs} == {"completed", "failed"}
     assert WebhookDelivery.objects.count() >= 2 * len(runs), "what webhooks are told is among the rows"
 
-
-def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice):
     paths = ["/account/keys/", "/lab/keys/", "/models/", "/account/", "/runs/", "/api/keys/", "/api/models/"]
     paths += ["/admin/experiments/providerkey/", "/admin/experiments/provider/", "/admin/"]
     paths += [f"/admin/experiments/providerkey/{key.pk}/change/" for key in ProviderKey.objects.all()]
@@ -73,7 +73,7 @@ def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice
     paths += [f"/{page}/" for page in ("arena", "starchamber", "scenarios", "presets", "runs/import")]
     paths += [f"/api/{listed}/" for listed in ("experiments", "runs", "scenarios", "presets", "health")]
     general = len(paths)
-    run = runs[-2]  # that no row of any has one, which all pages are drawn from, is proved above
+    run = runs[-2]  # no row of any has one, which all pages are drawn from
     paths += [f"/runs/{run.pk}/{end}" for end in ("", "status/", "news/", "judge/")]
     paths += [f"{api}/experiments/{run.experiment_id}/" for api in ("", "/api")]
     paths += [f"/api/experiments/{run.experiment_id}/statistics/"]

@@ -8,7 +8,6 @@ from django.urls import reverse
 from accounts.models import AuditEntry
 from experiments.lab.catalog import defaults, providers
 from experiments.models import ModelPrice, Provider, ProviderKey, ProviderModel
-from tests.cases import each_case
 from tests.experiments.keys.conftest import LAB, MINE
 from tests.fixtures import add_model, signed_in
 
@@ -44,22 +43,18 @@ def test_a_provider_is_added_with_its_key_and_lists_its_models_at_once(admin, do
         assert browser.post(reverse("provider-new"), sent).status_code == 422, name
 
 
-@each_case(
-    ("sent", "outcome"),
-    [
+def test_a_connection_is_tested_before_anything_is_saved(admin, doors):
+    browser, form = signed_in(admin), {**SETTINGS, "base_url": doors[LAB].base_url}
+    for sent, outcome in (
         ({"key": LAB}, "listed"),
         ({"key": MINE}, "refused"),
         ({}, "no_key"),
         ({"key": LAB, "allow_private": ""}, "private"),
         ({"key": LAB, "routes": "on"}, "no_list"),
-    ],
-)
-def test_a_connection_is_tested_before_anything_is_saved(admin, doors, sent, outcome):
-    form = {**SETTINGS, "base_url": doors[LAB].base_url, **sent}
-    answer = signed_in(admin).post(reverse("provider-new-test"), form)
-
-    assert answer.context["contacted"].outcome == outcome
-    assert not Provider.objects.filter(name="lab").exists()
+    ):
+        answer = browser.post(reverse("provider-new-test"), form | sent)
+        assert answer.context["contacted"].outcome == outcome
+        assert not Provider.objects.filter(name="lab").exists()
 
 
 def test_a_provider_is_disabled_changed_and_deleted_only_while_nothing_refers_to_it(admin, locked, played):
@@ -68,9 +63,8 @@ def test_a_provider_is_disabled_changed_and_deleted_only_while_nothing_refers_to
     found = locked(LAB)
     browser.post(reverse("provider-enable", args=[found.pk]))
     assert not ProviderModel.objects.available().filter(provider=found).exists()
-    browser.post(
-        reverse("provider", args=[found.pk]), {**SETTINGS, "name": "renamed", "base_url": "https://a.example/v1"}
-    )
+    changed = {**SETTINGS, "name": "renamed", "base_url": "https://a.example/v1"}
+    browser.post(reverse("provider", args=[found.pk]), changed)
     assert Provider.objects.get(pk=found.pk).name == "renamed"
 
     assert browser.post(reverse("provider-delete", args=[used.pk])).status_code == 303
@@ -85,9 +79,8 @@ def test_the_api_adds_syncs_changes_and_deletes_a_provider(admin, alice, doors):
     address = f"/api/providers/{made.json()['id']}/"
     assert (made.status_code, "key" in made.json()) == (201, False)
     assert browser.post(f"{address}test/").json()["outcome"] == "listed"
-    assert (
-        browser.post(f"{address}sync/").json()["listed"] == ProviderModel.objects.filter(provider__name="lab").count()
-    )
+    listed = browser.post(f"{address}sync/").json()["listed"]
+    assert listed == ProviderModel.objects.filter(provider__name="lab").count()
     limits = {"requests_per_minute": 60, "tokens_per_minute": None}
     changed = browser.patch(address, {"enabled": False, **limits}, content_type="application/json").json()
     assert (changed["enabled"], changed["sync"], limits.items() <= changed.items()) == (False, "listed", True)
