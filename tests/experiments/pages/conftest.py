@@ -1,13 +1,13 @@
 """Browsers without JavaScript: Alice's, Charlie's and a visitor's."""
 
+import threading
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from experiments.engine.driver import Driver
 from experiments.models import Run
-from tests.experiments.pages.contested import play  # noqa: F401 — a fixture, as some of the next ones
-from tests.experiments.pages.driving import drive, hold, page_of, press, scripted_sit, sit  # noqa: F401
 from tests.fixtures import signed_in
 from tests.making import maker
 
@@ -15,6 +15,10 @@ from tests.making import maker
 @pytest.fixture(autouse=True)
 def nobody_is_woken(woken_runs: list[Any]) -> list[Any]:
     return woken_runs
+
+
+def drive():
+    Driver(threading.Event()).drive(0.1)
 
 
 @maker
@@ -30,6 +34,11 @@ def form(browser, read, request, /, address=None, **changes):
     sent = read(browser.get(address or request.module.ADDRESS)).form(id="setup")
     sent = {name: value for name, value in sent.items() if "__NUMBER__" not in name}
     return {**sent, **{name.replace("_model", "-model").replace("__", "-"): v for name, v in changes.items()}}
+
+
+@pytest.fixture
+def page_of(browser, read):
+    return lambda run: read(browser.get(f"/runs/{run.pk}/"))
 
 
 @pytest.fixture

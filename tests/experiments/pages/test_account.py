@@ -1,5 +1,6 @@
 """A person's own page, tokens, language and theme; signing in and out; what strangers and other sites find."""
 
+from itertools import product
 from uuid import UUID
 
 from django.conf import settings
@@ -12,29 +13,35 @@ from arenasite import demo
 from experiments.models import Export, Run
 from experiments.models.labels import prompt_words
 from experiments.workflows.battles.prompts import PROMPTS
-from tests.cases import each_case
 from tests.fixtures import PASSWORD
 
 ACCOUNT = "/account/"
 NOWHERE = UUID("00000000-0000-7000-8000-000000000000")
 
 
-def shown_token(page):
-    [field] = page.find(id="new-token")
-    return field.get("value")
+def test_a_new_token_is_shown_once_and_opens_the_api_until_it_is_revoked_and_one_that_makes_no_sense_is_not_made(
+    browser, read, alice
+):
+    for typed, field in (
+        ({"name": "a\x00b", "days": "5"}, "name"),
+        ({"name": "x", "days": "366"}, "days"),
+        ({"name": "x", "days": "5", "scopes": ["fly"]}, None),
+    ):
+        page = read(browser.post(ACCOUNT, {"scopes": ["read"], **typed}))
+        assert page.find(id=f"id_{field}-error") or field is None
+        assert page.by_id("id_name").get("value") == typed["name"].replace("\0", "\ufffd")
+        assert not ApiToken.objects.exists()
 
-
-def test_a_new_token_is_shown_once_and_opens_the_api_until_it_is_revoked(browser, read, alice):
     name = '"><script>alert(1)</script>'
     response = browser.post(ACCOUNT, {"name": name, "days": "30", "scopes": ["read"]})
-    token = ApiToken.objects.get(user=alice)
-    headers = {"Authorization": f"Bearer {shown_token(read(response))}"}
+    token, shown = ApiToken.objects.get(user=alice), read(response).by_id("new-token").get("value")
+    headers = {"Authorization": f"Bearer {shown}"}
     assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
     assert (token.name, token.scopes) == (name, ["read"])
 
     assert Client().get("/api/runs/", headers=headers).status_code == 200
     html, page = browser.get(ACCOUNT).content.decode(), read(browser.get(ACCOUNT))
-    assert shown_token(read(response)) not in html
+    assert shown not in html
     assert "<script>alert" not in html
     assert token.token_key in page.text
 
@@ -44,36 +51,18 @@ def test_a_new_token_is_shown_once_and_opens_the_api_until_it_is_revoked(browser
     assert Client().get("/api/runs/", headers=headers).status_code == 401
 
 
-@each_case(
-    ("typed", "field"),
-    [
-        ({"name": "a\x00b", "days": "5"}, "name"),
-        ({"name": "x", "days": "366"}, "days"),
-        ({"name": "x", "days": "5", "scopes": ["fly"]}, None),
-    ],
-)
-def test_a_token_that_makes_no_sense_is_not_made(browser, read, typed, field):
-    page = read(browser.post(ACCOUNT, {"scopes": ["read"], **typed}))
-
-    assert page.find(id=f"id_{field}-error") or field is None
-    assert page.by_id("id_name").get("value") == (typed["name"].replace("\0", "\ufffd") or None)
-    assert ApiToken.objects.count() == 0
-
-
-@each_case("target", ["/runs/", "https://evil.example/", "//evil.example", "javascript:alert(1)", ""])
-def test_signing_in_and_switches_lead_to_the_page_that_was_asked_for_and_never_elsewhere(alice, target):
-    for path in ("/sign-in/", "/language/", "/theme/"):
+def test_signing_in_and_switches_lead_to_the_page_that_was_asked_for_and_never_elsewhere(alice):
+    targets = ("/runs/", "https://evil.example/", "//evil.example", "javascript:alert(1)", "")
+    for path, target in product(("/sign-in/", "/language/", "/theme/"), targets):
         sent = {"username": "alice", "password": PASSWORD, "language": "en", "theme": "dark", "next": target}
-        assert Client().post(path, sent)["Location"] == (target if target == "/runs/" else "/"), path
+        assert Client().post(path, sent)["Location"] == (target if target == "/runs/" else "/"), (path, target)
 
 
-@each_case(("name", "password"), [("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("a\x00", "b\x00")])
-def test_wrong_passwords_and_names_unknown_or_gone_look_alike(visitor, alice, django_user_model, read, name, password):
+def test_wrong_passwords_and_names_unknown_or_gone_look_alike(visitor, alice, django_user_model, read):
     django_user_model.objects.create_user("gone", password=PASSWORD, is_active=False)
-    response = visitor.post("/sign-in/", {"username": name, "password": password})
-
-    assert response.status_code == 200
-    assert "Wrong name or password" in read(response).text
+    for name, password in (("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("a\x00", "b\x00")):
+        response = visitor.post("/sign-in/", {"username": name, "password": password})
+        assert (response.status_code, "Wrong name or password" in read(response).text) == (200, True), name
     assert demo.PASSWORD not in visitor.get("/sign-in/").content.decode()
     with override_settings(DEMO_MODE=True):
         assert demo.PASSWORD in visitor.get("/sign-in/").content.decode(), "a demo alone shows its people's"
@@ -128,7 +117,7 @@ def language_of(response, read):
     return html.get("lang")
 
 
-def test_a_visitor_reads_the_browsers_language_until_another_is_chosen(visitor, read):
+def test_a_visitor_reads_the_browsers_language_until_another_is_chosen_and_a_theme_is_kept(visitor, read):
     chinese = {"Accept-Language": "zh-CN,zh;q=0.9"}
     languages = [language_of(visitor.get("/sign-in/", headers=headers), read) for headers in (None, chinese)]
     response = visitor.post("/language/?language=en&next=/", {"language": "zh-hans", "next": "/sign-in/?next=/runs/"})
@@ -136,6 +125,12 @@ def test_a_visitor_reads_the_browsers_language_until_another_is_chosen(visitor, 
     assert languages == ["en", "zh-hans"]
     assert response["Location"] == "/sign-in/?next=/runs/"
     assert language_of(visitor.get("/sign-in/"), read) == "zh-hans"
+
+    for theme, shown in {"dark": "dark", "neon": "auto", "": "auto", '"><script>': "auto"}.items():
+        visitor.post("/theme/", {"theme": theme, "next": "/sign-in/"})
+        visitor.cookies["arena_theme"] = theme or "x"
+        [html] = read(visitor.get("/sign-in/")).find("html")
+        assert html.get("data-theme") == shown
 
 
 def test_the_choice_of_a_person_holds_in_every_browser_of_theirs_and_for_nobody_else(browser, alice, charlies, read):
@@ -151,15 +146,6 @@ def test_the_choice_of_a_person_holds_in_every_browser_of_theirs_and_for_nobody_
     browser.post("/language/", {"language": "en"})
     asked = browser.get("/account/", headers={"Accept-Language": "zh-CN"})
     assert language_of(asked, read) == "en", "a choice wins over the browser's wish"
-
-
-@each_case(("theme", "shown"), [("dark", "dark"), ("neon", "auto"), ("", "auto"), ('"><script>', "auto")])
-def test_a_theme_that_is_offered_is_kept_and_shown(visitor, read, theme, shown):
-    visitor.post("/theme/", {"theme": theme, "next": "/sign-in/"})
-    visitor.cookies["arena_theme"] = theme or "x"
-
-    [html] = read(visitor.get("/sign-in/")).find("html")
-    assert html.get("data-theme") == shown
 
 
 def test_judge_prompts_that_come_along_are_named_in_both_languages_and_others_as_they_say():

@@ -13,10 +13,6 @@ from tests.markup import Page
 NAMES = {"Response A": "Alpha", "Response B": "Beta", "Response AA": "Omega"}
 
 
-def named(text):
-    return to_html(text, NAMES)
-
-
 @each_case(
     "evil",
     [
@@ -45,9 +41,6 @@ def test_nothing_in_it_runs_or_loads(evil):
         assert element.attrib.get("href", "https://").startswith(("http://", "https://"))
         assert element.attrib.get("class", "highlight") != "named"
         assert element.tag != "span" or "pre" in [parent.tag for parent in element.iterancestors()]
-
-
-def test_links_lead_out_without_telling_from_where():
     assert '<a href="https://a.example" rel="noopener noreferrer nofollow">x</a>' in to_html("[x](https://a.example)")
 
 
@@ -65,36 +58,24 @@ def test_code_of_a_known_language_is_coloured_by_classes_alone_unless_it_is_very
 
 def test_exact_labels_become_names_in_bold():
     def names(text):
-        return re.findall(r'<strong class="named">(\w+)</strong>', named(text))
+        return re.findall(r'<strong class="named">(\w+)</strong>', to_html(text, NAMES))
 
     assert names("Response A beats Response B.") == ["Alpha", "Beta"]
     assert names("Response AA比Response A好") == ["Omega", "Alpha"], "the longer label wins, and Chinese may follow"
     assert names("1. Response A\n\n| x |\n|---|\n| Response B |\n\n**Response A**") == ["Alpha", "Beta", "Alpha"]
+    assert "<i>" not in to_html("Response A", {"Response A": "<i>evil</i>"}), "a name is no markup"
 
 
 @each_case(
     "text",
     [
-        "Response Analysis and Response Bias",
-        "Response C is not there",
-        "XResponse A",
-        "Response A1",
-        "`Response A`",
-        "```\nResponse A\n```",
-        "    Response A",
-        "> Response A is the best",
-        '"Response A is the best", it says',
-        "“Response A is the best”",
-        "「Response A」",
-        "[Response A](https://a.example)",
+        *("Response Analysis and Response Bias", "Response C is not there", "XResponse A", "Response A1"),
+        *("`Response A`", "```\nResponse A\n```", "    Response A", "> Response A is the best", "「Response A」"),
+        *("“Response A is the best”", '"Response A is the best", it says', "[Response A](https://a.example)"),
     ],
 )
 def test_words_that_only_look_like_labels_and_other_peoples_words_stay(text):
-    assert "named" not in named(text)
-
-
-def test_a_name_is_no_markup():
-    assert "<i>" not in to_html("Response A", {"Response A": "<i>evil</i>"})
+    assert "named" not in to_html(text, NAMES)
 
 
 def test_a_text_with_more_signs_than_words_is_shown_as_it_is():

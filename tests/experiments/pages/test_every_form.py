@@ -20,9 +20,9 @@ TYPED = {  # what has to be typed, and what is to be kept
 }
 WRONG = [  # and the elements that say so
     ("/arena/", {"prompt": "   \n\t "}, "id_prompt"),
-    ("/arena/", {"prompt": "a\x00b"}, "id_prompt"),
     ("/arena/", {"max_turns": ""}, "id_max_turns"),
-    ("/arena/", {"limits-seconds": "nan", "seat-A-model": "sim/nobody"}, "id_limits-seconds id_seat-A-model"),
+    ("/arena/", {"prompt": "a\x00b", "limits-seconds": "nan"}, "id_prompt id_limits-seconds"),
+    ("/arena/", {"limits-tokens": "x", "seat-A-model": "sim/nobody"}, "id_limits-tokens id_seat-A-model"),
     ("/arena/", {"seat-B-model": ""}, "id_seat-B-model"),
     ("/arena/", {"seat-B-temperature": "3"}, "id_seat-B-temperature"),
     ("/starchamber/", {"first_message": "  \r\n "}, "id_first_message"),

@@ -1,5 +1,6 @@
 """The page of a run that waits for its operator, and its status bar, by plain forms and by a script."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from experiments.models import Run
 from experiments.runs import progress
 from experiments.runs.steering import steering
 from tests.cases import each_case
-from tests.experiments.pages.driving import drive
+from tests.experiments.pages.conftest import drive
 from tests.fixtures import add_model
 from tests.markup import value_of
 
@@ -28,23 +29,14 @@ def pause(run):
     return step
 
 
-def sent(run, key="turn/1/A"):
-    [message] = run.calls.get(step__key=key).request["messages"]
-    return message["content"]
-
-
 def fields_of(page):
     """What a browser sends of the panel, its button aside: fields stand outside of the form that they belong to."""
     form = page.form(id="say-form")
     for field in page.root.iter("input", "textarea"):
         if field.get("form") == "say-form":
-            form[field.get("name") or ""] = as_submitted(value_of(field))
+            lines = re.split("\r\n|\r|\n", value_of(field))  # any line end is one, and is sent as two characters
+            form[field.get("name") or ""] = "\r\n".join(lines)
     return form
-
-
-def as_submitted(text):
-    """HTML turns every line end into one, and forms send two characters for it."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
 
 
 def press(browser, run, page, action, **typed):
@@ -79,7 +71,7 @@ def test_a_prompt_is_sent_as_it_was_shown_byte_for_byte_and_an_edited_one_says_s
 
     assert (response.status_code, response["Location"]) == (303, reverse("run", args=[run.pk]))
     assert MIXED in default
-    assert sent(run) == default + added
+    assert [one["content"] for one in run.calls.get(step__key="turn/1/A").request["messages"]] == [default + added]
     assert run.events.get(type="said").data["edited"] is bool(added)
     told = page_of(run).by_id("transcript").text
     assert ("rewrote what Model A was asked" in told) is ("Sei kurz." in told) is bool(added)
@@ -201,8 +193,8 @@ def test_it_is_given_more_turns_and_another_mode(browser, bar, queued):
 def test_the_time_left_is_guessed_from_the_time_played_and_waiting_for_people_is_none_of_it(queued, alice):
     run = queued(max_turns=4)
     now = timezone.now()
-    turn = {"run": run, "key": "turn/1/completed", "kind": "record", "purpose": "turn_completed", "turn": 1}
-    run.steps.create(**{k: v for k, v in turn.items() if k != "run"}, state="done", ended=now - timedelta(seconds=90))
+    turn = {"key": "turn/1/completed", "kind": "record", "purpose": "turn_completed", "turn": 1, "state": "done"}
+    run.steps.create(**turn, ended=now - timedelta(seconds=90))
     Run.objects.filter(pk=run.pk).update(
         state="running", started=now - timedelta(seconds=120), waited_seconds=100, waiting_since=None
     )

@@ -39,9 +39,8 @@ def test_models_are_asked_and_their_answers_become_outputs(browser, read, texts,
     assert page.find("a", href=f"/battles/?dataset={texts.slug}")
     for run in experiment.runs.all():
         assert_same_page(run)
-        assert read(browser.get(run.get_absolute_url())).by_id("transcript").text.count("has answered") == len(
-            run.overrides["tasks"]
-        )
+        told = read(browser.get(run.get_absolute_url())).by_id("transcript").text
+        assert told.count("has answered") == len(run.overrides["tasks"])
 
 
 @each_case(
@@ -62,7 +61,9 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, read, address, 
     assert not Experiment.objects.exists()
 
 
-def test_those_that_lack_outputs_are_offered_first_and_the_preview_follows_the_form(browser, read, texts, address):
+def test_those_that_lack_outputs_are_offered_first_of_datasets_of_texts_alone_and_the_preview_follows_the_form(
+    browser, read, texts, address, charlies, charlie, alice
+):
     preview = reverse("outputs-make-estimate", args=[texts.slug])
     sent = {"makers-0-model": MODEL, "subsets": [""]}
     assert "<b>12</b> outputs" in browser.post(preview, sent).content.decode()
@@ -75,8 +76,6 @@ def test_those_that_lack_outputs_are_offered_first_and_the_preview_follows_the_f
     assert (offered["makers-0-model"], offered["makers-0-name"]) == (MODEL, "half-done")
     assert offered["makers-1-model"] == ""
 
-
-def test_only_datasets_of_texts_are_filled_and_by_curators_too(charlies, charlie, alice, address):
     charlie.role = charlie.Role.CURATOR
     charlie.save()
     pictures = demonstration.make_images(alice)

@@ -6,7 +6,7 @@ from django.urls import reverse
 from experiments.models import Call, Run
 from experiments.runs.steering import branching
 from experiments.workflows.judging import services as judging
-from tests.experiments.pages.driving import drive
+from tests.experiments.pages.conftest import drive
 from tests.experiments.pages.painted import assert_same_page
 from tests.experiments.reports.records import SCORES, Record, logprobs
 from tests.fixtures import add_model

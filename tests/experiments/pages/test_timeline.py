@@ -7,11 +7,9 @@ from experiments.engine.driver import Driver
 from experiments.models import Call, Run
 from experiments.runs import actions
 from tests.cases import each_case
-from tests.experiments.pages.driving import drive
+from tests.experiments.pages.conftest import drive
 from tests.experiments.pages.painted import assert_same_page
 from tests.parts import stepped_engine
-
-RETRIED = ":first=0:fail=503:times=1:retry_after=0"
 
 
 @each_case(

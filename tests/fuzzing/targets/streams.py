@@ -169,13 +169,7 @@ MASKS = (
 
 TARGETS = (
     Target("sse", lambda data: events_of([data]), check_events, (*FIELDS, *ENDS), seeds=STREAMS),
-    Target(
-        "reasoning",
-        lambda data: split(text_of(data), [text_of(data)], opened=False),
-        check_split,
-        TAGS,
-        seeds=(HARMONY,),
-    ),
+    Target("reasoning", lambda data: split(s := text_of(data), [s], opened=False), check_split, TAGS, seeds=(HARMONY,)),
     Target("merged", check_merged, check_merged, ("Let me", " think", "\n", "\n\n", " ", "a", "b")),
     Target("answer", read_answer, check_answer, (*DELTAS, *FIELDS[:3], *ENDS), seeds=(*STREAMS, *BODIES)),
     Target("redaction", lambda data: redacted([text_of(data)]), check_redacted, (*MASKS, " ", "a", "\\", "&#")),
