@@ -7,15 +7,13 @@ from django.template.loader import render_to_string
 
 from experiments.runs.markdown import LONGEST_COLOURED, MOST_SIGNS, TAGS, coloured, to_html
 from experiments.workflows.coding.tags import MOST_COLOURED
-from tests.cases import each_case
 from tests.markup import Page
 
 NAMES = {"Response A": "Alpha", "Response B": "Beta", "Response AA": "Omega"}
 
 
-@each_case(
-    "evil",
-    [
+def test_nothing_in_it_runs_or_loads():
+    for evil in (
         "<script>alert(1)</script>",
         "<img src=x onerror=alert(1)>",
         "![x](https://evil.example/pixel.png)",
@@ -30,17 +28,15 @@ NAMES = {"Response A": "Alpha", "Response B": "Beta", "Response AA": "Omega"}
         "<iframe src=https://evil.example></iframe>",
         "<style>*{display:none}</style>",
         "`<b onclick=alert(1)>`",
-    ],
-)
-def test_nothing_in_it_runs_or_loads(evil):
-    elements = list(Page(to_html(evil)).root.find("body").iterdescendants())
+    ):
+        elements = list(Page(to_html(evil)).root.find("body").iterdescendants())
 
-    assert {element.tag for element in elements} <= TAGS
-    for element in elements:
-        assert set(element.attrib) <= {"href", "rel", "class"}
-        assert element.attrib.get("href", "https://").startswith(("http://", "https://"))
-        assert element.attrib.get("class", "highlight") != "named"
-        assert element.tag != "span" or "pre" in [parent.tag for parent in element.iterancestors()]
+        assert {element.tag for element in elements} <= TAGS, evil
+        for element in elements:
+            assert set(element.attrib) <= {"href", "rel", "class"}
+            assert element.attrib.get("href", "https://").startswith(("http://", "https://"))
+            assert element.attrib.get("class", "highlight") != "named"
+            assert element.tag != "span" or "pre" in [parent.tag for parent in element.iterancestors()]
     assert '<a href="https://a.example" rel="noopener noreferrer nofollow">x</a>' in to_html("[x](https://a.example)")
 
 
@@ -66,16 +62,13 @@ def test_exact_labels_become_names_in_bold():
     assert "<i>" not in to_html("Response A", {"Response A": "<i>evil</i>"}), "a name is no markup"
 
 
-@each_case(
-    "text",
-    [
+def test_words_that_only_look_like_labels_and_other_peoples_words_stay():
+    for text in (
         *("Response Analysis and Response Bias", "Response C is not there", "XResponse A", "Response A1"),
         *("`Response A`", "```\nResponse A\n```", "    Response A", "> Response A is the best", "「Response A」"),
         *("“Response A is the best”", '"Response A is the best", it says', "[Response A](https://a.example)"),
-    ],
-)
-def test_words_that_only_look_like_labels_and_other_peoples_words_stay(text):
-    assert "named" not in to_html(text, NAMES)
+    ):
+        assert "named" not in to_html(text, NAMES)
 
 
 def test_a_text_with_more_signs_than_words_is_shown_as_it_is():
@@ -90,6 +83,6 @@ def test_code_that_would_read_otherwise_than_it_runs_shows_why():
     of_contests = [render_to_string("workflows/coding/_solution.html", one) for one in told]
     for html in (coloured(trick, "python"), to_html(f"```\n{trick}\n```"), *of_contests):
         shown = Page(html).text
-        assert "⟨U+202E⟩" in shown
+        assert "⟨U+202E⟩" in shown, html
         assert not {"\u202e", "\u2066", "\u2069"} & set(shown)
     assert "שלום\u200f" in to_html("שלום\u200f")

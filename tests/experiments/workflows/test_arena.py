@@ -11,7 +11,6 @@ from experiments.workflows.arena.talk import Said, Talk
 from experiments.workflows.base.filter import NOTHING_LEFT
 from experiments.workflows.base.replay import passed
 from experiments.workflows.base.steps import Ask, Cast, End, Listen, Outcome, Seat
-from tests.cases import each_case
 
 CAST = Cast({seat: Seat(seat) for seat in arena.SEATS}, seed=5)
 SCENARIO = "Share seven panels. $name must not be replaced, nor ${length}."
@@ -96,26 +95,26 @@ def test_a_side_is_asked_with_its_instructions_as_written_and_the_rules():
 ORIGINAL = f"{THOUGHT}\n\nWords of turn/1/A."
 
 
-@each_case(
-    ("filtered", "heard", "status"),
-    [
+def test_a_filter_that_failed_lets_the_original_pass_and_one_that_left_nothing_a_placeholder():
+    for filtered, heard, status in (
         (Outcome(ok=False, error_kind="overloaded", error="The provider is overloaded."), ORIGINAL, "failed"),
         (Outcome(text="no JSON"), ORIGINAL, "failed"),
         (Outcome(text='{"text": "SURRENDER"}'), ORIGINAL, "refused"),
         (Outcome(text='{"text": "", "removed": ["everything"]}'), NOTHING_LEFT, "emptied"),
-    ],
-)
-def test_a_filter_that_failed_lets_the_original_pass_and_one_that_left_nothing_a_placeholder(filtered, heard, status):
-    steps, end = play(lambda step: filtered if step.key == "turn/1/A/filter" else well(step), max_turns=1)
+    ):
 
-    assert end == End("max_turns")
-    assert ask(steps, "turn/1/B").messages[1].content == heard
-    assert ask(steps, "turn/1/A/filtered").data["filter"]["status"] == status
+        def answer(step, filtered=filtered):
+            return filtered if step.key == "turn/1/A/filter" else well(step)
+
+        steps, end = play(answer, max_turns=1)
+
+        assert end == End("max_turns"), filtered
+        assert ask(steps, "turn/1/B").messages[1].content == heard
+        assert ask(steps, "turn/1/A/filtered").data["filter"]["status"] == status
 
 
-@each_case(
-    ("config", "words"),
-    [
+def test_a_configuration_that_cannot_be_played_is_refused_with_the_reason():
+    for config, words in (
         ({"prompt": " \n\t"}, "prompt is empty"),
         ({"prompting": "individual"}, "Model A and Model B are empty"),
         ({"prompting": "individual", "prompts": {"A": "Win.", "B": " "}}, "Model B are empty"),
@@ -126,11 +125,9 @@ def test_a_filter_that_failed_lets_the_original_pass_and_one_that_left_nothing_a
         ({"prompt": "Talk.", "limits": {"cost": 0}}, "greater than 0"),
         ({"prompt": "Talk.", "turns": 5}, "not permitted"),
         ({"prompt": "Talk.", "first": "C"}, "'A' or 'B'"),
-    ],
-)
-def test_a_configuration_that_cannot_be_played_is_refused_with_the_reason(config, words):
-    with pytest.raises(ValidationError, match=words):
-        Config(**config)
+    ):
+        with pytest.raises(ValidationError, match=words):
+            Config(**config)
     for given, seconds in (
         ({}, None),
         ({"max_turns": None}, 3600),
@@ -153,7 +150,7 @@ def test_opening_and_persona_are_for_their_own_side_and_the_others_reads_what_th
 
     for of in "AB":
         [system, *_rest] = sent(of, system_prompt="You, {MODEL}, are {MODEL}; {OTHER} stays.")
-        assert system.role == "system"
+        assert system.role == "system", of
         assert system.content.startswith(f"You, {of}, are {of}; {{OTHER}} stays.\n\n")
         assert sent(of, system_prompt=" \n ") == sent(of)
         assert ("The part you play: A miser." in system.content) == (of == "A")

@@ -11,7 +11,6 @@ from experiments.workflows.battles.config import Config
 from experiments.workflows.battles.instruments import definition_of
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.battles.rules import MOST_FAILURES
-from tests.cases import each_case
 from tests.experiments import battling
 from tests.experiments.battling import BAD_KEY, BUSY, CRITERIA, DOWN, TALK, Play, by_order, cast, reply, says, tasks
 
@@ -24,7 +23,7 @@ def test_nothing_is_judged_by_a_prompt_that_was_changed_or_is_gone():
     assert (stored.prompt_version, "was changed since" in stored.outdated) == ("0123456789ab", True)
     for changes in ({"prompt_version": "0123456789ab"}, {"prompt": "gone", "prompt_version": "0123456789ab"}):
         play = Play(lambda ask: says("A"), **changes)
-        assert (play.asked, play.end.failed, play.end.reason) == ([], True, "prompt_changed")
+        assert (play.asked, play.end.failed, play.end.reason) == ([], True, "prompt_changed"), changes
 
 
 def test_a_battle_is_asked_in_both_orders_and_two_verdicts_become_one_result():
@@ -40,19 +39,19 @@ def test_a_battle_is_asked_in_both_orders_and_two_verdicts_become_one_result():
 
     for original, swapped, winner in (("A", "B", "left"), ("B", "A", "right"), ("tie", "tie", "tie")):
         battle = Play(by_order(says(original), says(swapped))).battle
-        assert (battle["winner"], battle["is_consistent"], battle["open_reason"]) == (winner, True, "")
+        assert (battle["winner"], battle["is_consistent"], battle["open_reason"]) == (winner, True, ""), original
     for original, swapped in (("A", "A"), ("B", "B"), ("A", "tie"), ("tie", "B")):
         battle = Play(by_order(says(original), says(swapped))).battle
         assert (battle["winner"], battle["is_consistent"]) == ("tie", False), (original, swapped)
 
 
-@each_case("bad", [BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")])
-def test_a_battle_of_which_one_verdict_is_missing_stays_open_and_is_never_a_tie(bad):
-    for answers in (by_order(bad, says("tie")), by_order(says("tie"), bad)):
-        battle = Play(answers, attempts=0).battle
-        assert (battle["winner"], battle["is_consistent"]) == ("", None)
-        assert (bad.error or "could not be read") in battle["open_reason"]
-        assert [verdict["winner"] for verdict in battle["verdicts"]].count("tie") == 1
+def test_a_battle_of_which_one_verdict_is_missing_stays_open_and_is_never_a_tie():
+    for bad in (BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")):
+        for answers in (by_order(bad, says("tie")), by_order(says("tie"), bad)):
+            battle = Play(answers, attempts=0).battle
+            assert (battle["winner"], battle["is_consistent"]) == ("", None)
+            assert (bad.error or "could not be read") in battle["open_reason"]
+            assert [verdict["winner"] for verdict in battle["verdicts"]].count("tie") == 1
 
 
 def test_an_unreadable_verdict_is_asked_for_again_and_in_the_end_leaves_its_judges_battle_open():
@@ -74,9 +73,8 @@ def test_an_unreadable_verdict_is_asked_for_again_and_in_the_end_leaves_its_judg
     assert Play(lambda ask: broken).battle["open_reason"] == "The stream broke.", "what it had said is not read"
 
 
-@each_case(
-    ("changes", "sentence"),
-    [
+def test_what_cannot_be_played_is_refused_in_plain_words():
+    for changes, sentence in (
         ({"version": "spring"}, "a valid date"),
         ({"version": "spring_20260230"}, "a valid date"),
         ({"version": "_20260201"}, "a valid date"),
@@ -89,11 +87,9 @@ def test_an_unreadable_verdict_is_asked_for_again_and_in_the_end_leaves_its_judg
         ({"tasks": [{"sample": 1, "left": 2, "right": 1}]}, "the smaller key"),
         ({"side_by_side": 65}, "less than or equal to 64"),
         ({"colour": "red"}, "not permitted"),
-    ],
-)
-def test_what_cannot_be_played_is_refused_in_plain_words(changes, sentence):
-    with pytest.raises(ValidationError, match=sentence):
-        battling.config(**changes)
+    ):
+        with pytest.raises(ValidationError, match=sentence):
+            battling.config(**changes)
 
 
 REFUSED = Outcome(ok=False, error_kind="refused", error="The provider refuses this.")
@@ -116,15 +112,19 @@ def test_mirrors_share_the_load_and_the_verdicts_are_the_judges():
     assert asked == {"judge": {"judge", "mirror-1"}, "judge-2": {"judge-2"}}, "only the first judge has mirrors"
 
 
-@each_case("failure", [BUSY, DOWN, BAD_KEY])
-def test_another_endpoint_answers_where_one_fails_and_the_battle_is_open_where_all_do_or_one_refuses(failure):
-    play = Play(lambda ask: failure if endpoint(ask) == "judge" else says("tie"), cast("judge", "mirror-1"))
+def test_another_endpoint_answers_where_one_fails_and_the_battle_is_open_where_all_do_or_one_refuses():
+    for failure in (BUSY, DOWN, BAD_KEY):
 
-    assert play.battle["winner"] == "tie"
-    first, _other, second, _last = play.asked
-    assert (first.key, endpoint(first), first.patience) == ("battle/judge/1-1-2/original", "judge", 5.0)
-    assert (second.key, endpoint(second), second.patience) == ("battle/judge/1-1-2/original/2", "mirror-1", None)
-    assert play.battle["verdicts"][0]["key"] == "battle/judge/1-1-2/original/2"
+        def answer(ask, failure=failure):
+            return failure if endpoint(ask) == "judge" else says("tie")
+
+        play = Play(answer, cast("judge", "mirror-1"))
+
+        assert play.battle["winner"] == "tie", failure
+        first, _other, second, _last = play.asked
+        assert (first.key, endpoint(first), first.patience) == ("battle/judge/1-1-2/original", "judge", 5.0)
+        assert (second.key, endpoint(second), second.patience) == ("battle/judge/1-1-2/original/2", "mirror-1", None)
+        assert play.battle["verdicts"][0]["key"] == "battle/judge/1-1-2/original/2"
 
     play = Play(lambda ask: BUSY, cast("judge", "mirror-1", "mirror-2"), calls="sequential")
     assert [endpoint(ask) for ask in play.asked] == ["judge", "mirror-1", "mirror-2"]
@@ -195,26 +195,23 @@ def test_a_copy_of_a_prompt_as_an_instrument_judges_by_its_own_words_and_form():
     assert battling.config(**set_up.model_dump(mode="json")) == set_up
 
 
-@each_case("said", [TALK, measured(winner=None), measured(), measured(winner="the first"), measured(winner="both")])
-def test_a_winner_that_an_instrument_does_not_give_is_absent_with_its_reason(said):
-    play = Play(by_order(said, said), prompt="", instrument=instrument(), attempts=0)
+def test_a_winner_that_an_instrument_does_not_give_is_absent_with_its_reason():
+    for said in (TALK, measured(winner=None), measured(), measured(winner="the first"), measured(winner="both")):
+        play = Play(by_order(said, said), prompt="", instrument=instrument(), attempts=0)
 
-    assert play.battle["winner"] == ""
-    assert play.battle["open_reason"].startswith("The verdict could not be read")
+        assert play.battle["winner"] == "", said
+        assert play.battle["open_reason"].startswith("The verdict could not be read")
 
 
-@each_case(
-    "changes",
-    [
+def test_an_instrument_for_battles_has_a_winner_and_scales_of_either_side():
+    for changes in (
         {"unit": "message"},
         {"dimensions": [{"kind": "yes_no", "name": "winner", "title": "Winner"}]},
         {"dimensions": [{"kind": "categories", "name": "winner", "title": "Winner", "choices": []}]},
         {"dimensions": [*USUAL, {"kind": "yes_no", "name": "a_lie", "title": "Lie"}]},
         {"dimensions": USUAL[:-1]},
-    ],
-)
-def test_an_instrument_for_battles_has_a_winner_and_scales_of_either_side(changes):
-    with pytest.raises(ValidationError):
-        battling.config(prompt="", instrument=instrument(**changes))
+    ):
+        with pytest.raises(ValidationError):
+            battling.config(prompt="", instrument=instrument(**changes))
     with pytest.raises(ValidationError, match="not both"):
         battling.config(instrument=instrument())

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.battles.words import choice_in
-from tests.cases import each_case
 from tests.experiments.battling import reply
 
 TEXT, PICTURES = PROMPTS["text_quality"], PROMPTS["image_edit"]
@@ -31,20 +30,19 @@ UNCERTAIN = (
 WINNERS = {"first": FIRST, "second": SECOND, "tie": TIES, None: UNCERTAIN}
 
 
-@each_case(("said", "winner"), [(said, winner) for winner, many in WINNERS.items() for said in many])
-def test_a_winner_is_read_in_any_spelling_and_never_guessed(said, winner):
+def test_a_winner_is_read_in_any_spelling_and_never_guessed():
     """GenArena takes "Image B", "Answer B", "Candidate B" and "Both are equal" for A."""
-    judged = TEXT.read(reply(said))
+    for said, winner in [(said, winner) for winner, many in WINNERS.items() for said in many]:
+        judged = TEXT.read(reply(said))
 
-    assert judged.winner == winner
-    assert bool(judged.unread_reason) == (winner is None)
-    if said.strip():
-        assert TEXT.read(said).winner == winner, "the same words without JSON"
+        assert judged.winner == winner, said
+        assert bool(judged.unread_reason) == (winner is None)
+        if said.strip():
+            assert TEXT.read(said).winner == winner, "the same words without JSON"
 
 
-@each_case(
-    "text",
-    [
+def test_a_verdict_is_found_wherever_it_stands():
+    for text in (
         f"Let me think. A is better at style, B is more accurate.\n\n{reply('B')}",
         '{"verdict": {"winner": "Image B"}}',
         '{"winner": ["B"]}',
@@ -56,15 +54,12 @@ def test_a_winner_is_read_in_any_spelling_and_never_guessed(said, winner):
         "On accuracy, A is better than B. Overall, B is better than A.",
         "两者都切题。\n最终结论：图B更好。",
         '{"scores": {}}\n\nWinner: B',
-    ],
-)
-def test_a_verdict_is_found_wherever_it_stands(text):
-    assert TEXT.read(text).winner == "second"
+    ):
+        assert TEXT.read(text).winner == "second"
 
 
-@each_case(
-    ("text", "reason"),
-    [
+def test_what_contradicts_itself_or_says_nothing_is_unreadable_with_the_reason():
+    for text, reason in (
         ("I cannot judge these.", "it names no winner"),
         (reply("A")[:-9], "cut short"),
         ('{"criteria": [{"winner": "A"}, {"winner": "A"}], "winner": "B", "conf', "cut short"),
@@ -78,25 +73,21 @@ def test_a_verdict_is_found_wherever_it_stands(text):
         ('{"scores": {"A": {}, "B": {}}}', "it names no winner"),
         (reply("A" * 400), "no name of a side"),
         ("x" * 200_001, "longer than 200000 characters"),
-    ],
-)
-def test_what_contradicts_itself_or_says_nothing_is_unreadable_with_the_reason(text, reason):
-    judged = TEXT.read(text)
+    ):
+        judged = TEXT.read(text)
 
-    assert (judged.winner, judged.scores, judged.confidence) == (None, None, None)
-    assert reason in judged.unread_reason
-    assert len(judged.unread_reason) < 300
+        assert (judged.winner, judged.scores, judged.confidence) == (None, None, None), text
+        assert reason in judged.unread_reason
+        assert len(judged.unread_reason) < 300
 
 
-@each_case("bad", [0, 11, "8", None, True, [7]])
-def test_a_score_or_confidence_that_makes_no_sense_is_absent_and_neither_clamped_nor_made_up(bad):
+def test_a_score_or_confidence_that_makes_no_sense_is_absent_and_neither_clamped_nor_made_up():
     scores = {label: dict.fromkeys(("helpfulness", "accuracy", "completeness", "clarity"), 5) for label in "AB"}
-    scores["A"]["helpfulness"] = bad
-    judged = TEXT.read(reply("A", scores=scores))
-
-    assert judged.winner == "first"
-    assert "helpfulness" not in judged.scores["first"]
-    assert [reason for reason in judged.absent if reason.startswith("A's helpfulness is ")] == list(judged.absent)
+    for bad in (0, 11, "8", None, True, [7]):
+        judged = TEXT.read(reply("A", scores={**scores, "A": {**scores["A"], "helpfulness": bad}}))
+        assert judged.winner == "first"
+        assert "helpfulness" not in judged.scores["first"], bad
+        assert [reason for reason in judged.absent if reason.startswith("A's helpfulness is ")] == list(judged.absent)
     given = {"Response A": {"Helpfulness": 8, "accuracy": 7.5}, "b": {"clarity": 3}}
     named = TEXT.read(reply("A", scores=given))
     assert named.scores == {"first": {"helpfulness": 8.0, "accuracy": 7.5}, "second": {"clarity": 3.0}}

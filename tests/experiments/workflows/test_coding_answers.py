@@ -13,7 +13,6 @@ from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.base.records import Record
 from experiments.workflows.coding.judging import DIMENSIONS, read_vote
 from experiments.workflows.coding.solving import read_solution
-from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.contests import judgment
 from tests.experiments.cycles import but, one_cycle, problem, ran, well
@@ -35,23 +34,20 @@ def test_a_solution_is_code_and_what_its_author_explains():
     assert found.text == "```python\ndef f(): pass\n```\n\nIt does nothing."
     for explanation, kept in (("一回の走査で。", "一回の走査で。"), (None, ""), (7, ""), (["words"], "")):
         found = solution({"solution_code": "名前 = '😀'", "explanation": explanation})
-        assert (found.code, found.explanation) == ("名前 = '😀'", kept)
+        assert (found.code, found.explanation) == ("名前 = '😀'", kept), explanation
 
 
-@each_case(
-    ("answer", "reason"),
-    [
+def test_an_answer_without_a_solution_says_why():
+    for answer, reason in (
         *(({"solution_code": code}, "solution_code is missing, is empty, or is no text") for code in NO_CODE),
         ("{}", "none of the names"),
         ('["def f(): pass"]', "is a list"),
         ('{"explanation": "Only words."}', "solution_code is missing"),
         ({"solution_code": "#" * 60_001}, "longer than"),
-    ],
-)
-def test_an_answer_without_a_solution_says_why(answer, reason):
-    with without_hanging(), pytest.raises(Unreadable, match=re.escape(reason)) as raised:
-        solution(answer)
-    assert len(str(raised.value)) < 300
+    ):
+        with without_hanging(), pytest.raises(Unreadable, match=re.escape(reason)) as raised:
+            solution(answer)
+        assert len(str(raised.value)) < 300, answer
 
 
 def vote(answer):
@@ -96,7 +92,7 @@ def test_an_overall_that_is_not_the_mean_is_computed_anew_and_flagged():
     for rounded in (6.4, 6.42, 6.45):
         scores = dict(zip(DIMENSIONS, (7, 7, 7, 7, 4.1), strict=True))
         found = vote(judgment(scores=scores, overall_score=rounded))
-        assert (found.scores["overall"], found.flags) == (pytest.approx(6.42), ())
+        assert (found.scores["overall"], found.flags) == (pytest.approx(6.42), ()), rounded
 
 
 CONTEST = Target(

@@ -7,7 +7,6 @@ import random
 from experiments.workflows.base.records import Finding
 from experiments.workflows.base.steps import Ask, Execute, Outcome
 from experiments.workflows.coding.config import coder
-from tests.cases import each_case
 from tests.experiments.contests import judgment
 from tests.experiments.cycles import (
     BAD_KEY,
@@ -47,11 +46,11 @@ def test_nobody_waits_for_a_solution_or_a_repair_of_somebody_else():
     assert play.keys[-2:] == ["cycle/1/rated", "cycle/1/completed"], "with the last vote"
 
 
-@each_case("coders", [3, 10])
-def test_everybody_judges_everybody_else_once_in_an_order_drawn_by_the_seed(coders):
-    judged = [(data["judge_seat"], data["subject"]) for data in one_cycle(coders=coders).found("solution_judged")]
-    seats = [coder(number) for number in range(1, coders + 1)]
-    assert sorted(judged) == sorted((judge, solver) for judge in seats for solver in seats if judge != solver)
+def test_everybody_judges_everybody_else_once_in_an_order_drawn_by_the_seed():
+    for coders in (3, 10):
+        judged = [(data["judge_seat"], data["subject"]) for data in one_cycle(coders=coders).found("solution_judged")]
+        seats = [coder(number) for number in range(1, coders + 1)]
+        assert sorted(judged) == sorted((judge, solver) for judge in seats for solver in seats if judge != solver)
 
     def order(seed, of=1):
         play = Play(cast(6, seed=seed), health_check=False, setters="in_turn")
@@ -67,42 +66,37 @@ def rated(play):
     return data
 
 
-@each_case(("quorum", "is_rated"), [(1, True), (2, False), (3, False)])
-def test_votes_that_were_not_given_are_left_out_and_a_solution_with_fewer_than_the_quorum_is_not_rated(
-    quorum, is_rated
-):
+def test_votes_that_were_not_given_are_left_out_and_a_solution_with_fewer_than_the_quorum_is_not_rated():
     limited = {f"cycle/1/judge/coder-{number}/of/coder-2": LIMITED for number in (1, 3)}
-    play = one_cycle(but({**limited, "cycle/1/judge/coder-4/of/coder-2": judgment(4)}), coders=4, quorum=quorum)
+    for quorum, is_rated in ((1, True), (2, False), (3, False)):
+        play = one_cycle(but({**limited, "cycle/1/judge/coder-4/of/coder-2": judgment(4)}), coders=4, quorum=quorum)
 
-    data, others = rated(play), dict.fromkeys(("coder-1", "coder-3", "coder-4"), 7)
-    assert data["means"] == (others | {"coder-2": 4} if is_rated else others)
-    assert data["overall"] == (6.25 if is_rated else 7)
-    assert data["unrated"] == ({} if is_rated else {"coder-2": f"1 of at least {quorum} votes were given."})
-    assert data["votes"]["coder-2"] == {"coder-4": 4}, "kept, whether it counts or not"
-    missing = [vote for vote in play.found("solution_judged") if vote["scores"] is None]
-    assert {(vote["judge_seat"], vote["unscored_reason"]) for vote in missing} == {
-        *(("coder-1", LIMITED.error), ("coder-3", LIMITED.error))
-    }
+        data, others = rated(play), dict.fromkeys(("coder-1", "coder-3", "coder-4"), 7)
+        assert data["means"] == (others | {"coder-2": 4} if is_rated else others)
+        assert data["overall"] == (6.25 if is_rated else 7)
+        assert data["unrated"] == ({} if is_rated else {"coder-2": f"1 of at least {quorum} votes were given."})
+        assert data["votes"]["coder-2"] == {"coder-4": 4}, "kept, whether it counts or not"
+        missing = [vote for vote in play.found("solution_judged") if vote["scores"] is None]
+        assert {(vote["judge_seat"], vote["unscored_reason"]) for vote in missing} == {
+            *(("coder-1", LIMITED.error), ("coder-3", LIMITED.error))
+        }
 
 
-@each_case(
-    ("first", "second", "reason"),
-    [
+def test_who_gives_no_solution_is_neither_executed_nor_judged():
+    for first, second, reason in (
         (OFFLINE, None, f"It gave no solution. {OFFLINE.error}"),
         (GARBAGE, GARBAGE, "Its solution could not be read: the answer holds no JSON object."),
         ({"solution_code": ""}, {"solution_code": None}, "solution_code is missing, is empty"),
-    ],
-)
-def test_who_gives_no_solution_is_neither_executed_nor_judged(first, second, reason):
-    play = one_cycle(but({"cycle/1/solution/coder-2": first, "cycle/1/solution/coder-2/repair": second or OFFLINE}))
+    ):
+        play = one_cycle(but({"cycle/1/solution/coder-2": first, "cycle/1/solution/coder-2/repair": second or OFFLINE}))
 
-    data = rated(play)
-    assert reason in data["unrated"]["coder-2"]
-    assert "cycle/1/execution/coder-2" not in play.keys
-    assert not any(step.key.endswith("/of/coder-2") for step in play.asked("judge"))
-    assert data["votes"]["coder-2"] == {}
-    assert set(data["passed"]) == set(data["means"]) == {"coder-1", "coder-3"}
-    assert any(step.seat == "coder-2" for step in play.asked("judge")), "it judges the others all the same"
+        data = rated(play)
+        assert reason in data["unrated"]["coder-2"]
+        assert "cycle/1/execution/coder-2" not in play.keys
+        assert not any(step.key.endswith("/of/coder-2") for step in play.asked("judge"))
+        assert data["votes"]["coder-2"] == {}
+        assert set(data["passed"]) == set(data["means"]) == {"coder-1", "coder-3"}
+        assert any(step.seat == "coder-2" for step in play.asked("judge")), "it judges the others all the same"
 
 
 def test_a_solution_that_was_mended_counts_and_what_passed_is_a_share_of_all_tests():
@@ -179,20 +173,20 @@ def _plain(value):
     return getattr(value, "content", None) or str(value)
 
 
-@each_case(
-    "setup",
-    [{"coders": 4, "cycles": 4}, {"coders": 5, "cycles": 2, "setters": "random", "quorum": 2, "health_check": False}],
-)
-def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing(setup):
-    config = dict(setup)
-    seats = cast(config.pop("coders"))
-    whole = Play(seats, fickle, **config)
-    draw = random.Random(len(whole.steps))
-    for stop_after in sorted(draw.sample(range(len(whole.answered)), 6)):
-        before = Play(seats, fickle, order=draw, stop_after=stop_after, **config)
-        after = Play(seats, fickle, order=draw, recorded=before.outcomes, **config)
+def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing():
+    for setup in (
+        {"coders": 4, "cycles": 4},
+        {"coders": 5, "cycles": 2, "setters": "random", "quorum": 2, "health_check": False},
+    ):
+        config = dict(setup)
+        seats = cast(config.pop("coders"))
+        whole = Play(seats, fickle, **config)
+        draw = random.Random(len(whole.steps))
+        for stop_after in sorted(draw.sample(range(len(whole.answered)), 6)):
+            before = Play(seats, fickle, order=draw, stop_after=stop_after, **config)
+            after = Play(seats, fickle, order=draw, recorded=before.outcomes, **config)
 
-        assert sorted(after.taken_up) == sorted(before.open()), f"killed after {stop_after} answers"
-        assert asked(before, after) == asked(whole)
-        assert not set(after.keys) & set(before.outcomes), "what is recorded is neither asked nor recorded again"
-        assert after.end == whole.end
+            assert sorted(after.taken_up) == sorted(before.open()), f"killed after {stop_after} answers"
+            assert asked(before, after) == asked(whole)
+            assert not set(after.keys) & set(before.outcomes), "what is recorded is neither asked nor recorded again"
+            assert after.end == whole.end

@@ -7,7 +7,6 @@ from pydantic import ValidationError
 
 from experiments.workflows.base.steps import Outcome
 from experiments.workflows.coding.config import Config
-from tests.cases import each_case
 from tests.experiments.cycles import BAD_KEY, GARBAGE, LIMITED, OFFLINE, Play, but, cast
 
 EMPTY = Outcome(ok=False, error_kind="empty_answer", error="The answer is empty.")
@@ -39,17 +38,17 @@ def test_everybody_is_asked_for_a_word_at_once_before_anything_else():
         assert [one["state"] for one in checked["checked"]] == ["ok", "ok", "ok"], "thoughts alone are an answer"
 
 
-@each_case("failure", [LIMITED, OFFLINE])
-def test_with_fewer_than_three_or_than_a_quorum_needs_no_contest_begins_and_every_reason_is_told(failure):
-    failing = but({"health/1/coder-2": failure, "health/1/coder-3": OFFLINE})
-    play = Play(cast(4), failing)
+def test_with_fewer_than_three_or_than_a_quorum_needs_no_contest_begins_and_every_reason_is_told():
+    for failure in (LIMITED, OFFLINE):
+        failing = but({"health/1/coder-2": failure, "health/1/coder-3": OFFLINE})
+        play = Play(cast(4), failing)
 
-    assert (play.end.reason, play.end.failed) == ("pool_too_small", True)
-    assert "Only 2 of 4 models can take part, and 3 are needed." in play.end.message
-    assert f"Coder 2: {failure.error}; Coder 3: {OFFLINE.error}" in play.end.message
-    assert {step.key.split("/")[0] for step in play.steps} == {"known", "health"}
-    play = Play(cast(5), failing, quorum=3)
-    assert "Only 3 of 5 models can take part, and 4 are needed." in play.end.message
+        assert (play.end.reason, play.end.failed) == ("pool_too_small", True), failure
+        assert "Only 2 of 4 models can take part, and 3 are needed." in play.end.message
+        assert f"Coder 2: {failure.error}; Coder 3: {OFFLINE.error}" in play.end.message
+        assert {step.key.split("/")[0] for step in play.steps} == {"known", "health"}
+        play = Play(cast(5), failing, quorum=3)
+        assert "Only 3 of 5 models can take part, and 4 are needed." in play.end.message
 
 
 def test_one_that_is_rate_limited_is_asked_once_a_cycle_until_it_answers_or_fails_and_not_after_the_last():
@@ -67,20 +66,17 @@ def test_one_that_is_rate_limited_is_asked_once_a_cycle_until_it_answers_or_fail
 GONE = Outcome(ok=False, error_kind="unknown_model", error="It is gone.")
 
 
-@each_case(
-    ("part", "failure", "pool"),
-    [
+def test_only_a_model_that_cannot_be_asked_any_more_leaves_and_after_the_cycle():
+    for part, failure, pool in (
         *(("solution/coder-2", failure, ["1", "2", "3", "4"]) for failure in (LIMITED, OFFLINE, EMPTY)),
         *(("solution/coder-2", failure, ["1", "3", "4"]) for failure in (BAD_KEY, GONE)),
         ("judge/coder-2/of/coder-1", BAD_KEY, ["1", "3", "4"]),
-    ],
-)
-def test_only_a_model_that_cannot_be_asked_any_more_leaves_and_after_the_cycle(part, failure, pool):
-    play = Play(cast(4), but({f"cycle/1/{part}": failure}), cycles=2, setters="random")
+    ):
+        play = Play(cast(4), but({f"cycle/1/{part}": failure}), cycles=2, setters="random")
 
-    assert pools(play) == [["1", "2", "3", "4"], pool]
-    asked = [step.key for step in play.asked("judge") if step.seat == "coder-2" and step.turn == 1]
-    assert "cycle/1/judge/coder-2/of/coder-3" in asked, "within the cycle the pool stays as it is"
+        assert pools(play) == [["1", "2", "3", "4"], pool]
+        asked = [step.key for step in play.asked("judge") if step.seat == "coder-2" and step.turn == 1]
+        assert "cycle/1/judge/coder-2/of/coder-3" in asked, "within the cycle the pool stays as it is"
 
 
 def test_a_pool_that_drops_to_two_ends_the_contest_after_the_cycle_with_every_reason():

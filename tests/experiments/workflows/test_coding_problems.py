@@ -63,20 +63,19 @@ def test_five_tests_are_shown_and_five_to_fifteen_hidden_and_criteria_are_a_text
         assert read(evaluation_criteria=criteria).criteria == taken
 
 
-@each_case("value", [True, None, 0, -1.5, "", [], {}, [[1, [2, {"x": None}]], "ß"], "日本語 😀 \u2028", 10**400, 1e308])
-def test_inputs_and_outputs_are_any_plain_json(value):
-    shown = [example([value], value), *problem()["test_cases"][1:]]
-    test = read(test_cases=shown).shown[0]
-    assert (test.arguments, test.expected) == ([[value]], value)
-    assert type(test.expected) is type(value)
-    as_it_is = [{"input": [[value], None], "expected_output": True}, *problem()["test_cases"][1:]]
-    test = read(test_cases=as_it_is).shown[0]
-    assert (test.arguments, test.expected) == ([[value], None], True)
+def test_inputs_and_outputs_are_any_plain_json():
+    for value in (True, None, 0, -1.5, "", [], {}, [[1, [2, {"x": None}]], "ß"], "日本語 😀 \u2028", 10**400, 1e308):
+        shown = [example([value], value), *problem()["test_cases"][1:]]
+        test = read(test_cases=shown).shown[0]
+        assert (test.arguments, test.expected) == ([[value]], value)
+        assert type(test.expected) is type(value)
+        as_it_is = [{"input": [[value], None], "expected_output": True}, *problem()["test_cases"][1:]]
+        test = read(test_cases=as_it_is).shown[0]
+        assert (test.arguments, test.expected) == ([[value], None], True)
 
 
-@each_case(
-    ("test", "reason"),
-    [
+def test_a_test_that_cannot_be_run_is_named_with_its_number():
+    for test, reason in (
         ({"expected_output": "NaN"}, "expected_output is not valid JSON text"),
         ({"expected_output": float("nan")}, "expected_output holds what JSON or a database cannot"),
         ({"expected_output": "1e999"}, "expected_output holds what JSON or a database cannot"),
@@ -87,13 +86,11 @@ def test_inputs_and_outputs_are_any_plain_json(value):
         ({"expected_output": json.dumps("x" * 30_000)}, "expected_output is longer than"),
         ({"input": "5"}, "input is not the JSON list of all arguments"),
         ({"input": ""}, "input is not valid JSON text"),
-    ],
-)
-def test_a_test_that_cannot_be_run_is_named_with_its_number(test, reason):
-    said = wrong(replaced("test_cases", 1, **test))
-    assert said.startswith("test_cases, test 2: ")
-    assert reason in said
-    assert len(said) < 500
+    ):
+        said = wrong(replaced("test_cases", 1, **test))
+        assert said.startswith("test_cases, test 2: "), test
+        assert reason in said
+        assert len(said) < 500
 
 
 def test_ten_megabytes_are_refused_quickly_and_not_quoted():
@@ -127,9 +124,8 @@ def test_all_that_is_wrong_with_a_problem_is_said_at_once():
 LIKE_A_FENCE = 'def f():\n    """Like\n    ```\n    f()\n    ```\n    """'
 
 
-@each_case(
-    ("text", "code"),
-    [
+def test_a_fence_around_the_code_is_no_part_of_it():
+    for text, code in (
         *((text, "x = 1") for text in ("x = 1", "```python\nx = 1\n```", "```\nx = 1\n```", "  ```py \nx = 1```  ")),
         *((text, "x = 1") for text in ("```python\r\nx = 1\r\n```\r\n", "\n\nx = 1\n\n")),
         ("\n    x = 1\n", "    x = 1"),
@@ -137,10 +133,8 @@ LIKE_A_FENCE = 'def f():\n    """Like\n    ```\n    f()\n    ```\n    """'
         (f"```python\n{LIKE_A_FENCE}\n```", LIKE_A_FENCE),
         ("x = '\ud800'\ny = '\x00'", "x = '\ufffd'\ny = '\ufffd'"),
         *((no_code, "") for no_code in (None, 7, ["x = 1"], {"code": "x = 1"}, "", "\n\n", "```python\n```")),
-    ],
-)
-def test_a_fence_around_the_code_is_no_part_of_it(text, code):
-    assert code_of(text) == code
+    ):
+        assert code_of(text) == code
 
 
 STATEMENT = (
@@ -158,9 +152,8 @@ def is_new(one, *earlier) -> bool:
     return nearest(one, [as_earlier(other) for other in earlier]) is None
 
 
-@each_case(
-    ("title", "description"),
-    [
+def test_an_earlier_problem_in_other_clothes_is_none():
+    for title, description in (
         ("Ferry", "Something that is quite different from it: count the leaves of a tree."),
         ("FERRY!", "Something that is quite different from it: count the leaves of a tree."),
         ("Boats", STATEMENT),
@@ -168,13 +161,11 @@ def is_new(one, *earlier) -> bool:
         ("Boats", STATEMENT.replace(".", " !").replace(",", "\n\n")),
         ("Boats", STATEMENT.replace("ferry", "raft", 1)),
         ("Boats", f"{STATEMENT} Every number is a positive integer."),
-    ],
-)
-def test_an_earlier_problem_in_other_clothes_is_none(title, description):
-    assert not is_new(ferry(title, description), ferry())
+    ):
+        assert not is_new(ferry(title, description), ferry())
 
-    earlier = [as_earlier(read_problem(json.dumps(other_words(number)))) for number in range(5)]
-    assert nearest(ferry(title, description), [*earlier, as_earlier(ferry())]).title == "Ferry"
+        earlier = [as_earlier(read_problem(json.dumps(other_words(number)))) for number in range(5)]
+        assert nearest(ferry(title, description), [*earlier, as_earlier(ferry())]).title == "Ferry"
 
 
 def test_other_problems_are_new_and_any_statement_has_a_fingerprint_and_is_near_to_itself():
@@ -204,29 +195,30 @@ def test_the_trivial_programs_give_a_value_and_the_argument_whatever_the_functio
         assert (run(programs["echo"], entry, [1, 2]), run(programs["echo"], entry)) == ([1, 2], None), entry
 
 
-@each_case(
-    "code",
-    [
+def test_one_token_is_changed_and_everything_else_stays():
+    for code in (
         "def spread(values):\n    return sorted(values)[-1]\n",
         "def spread(values):\n    text = '\u2028 \x0c \x85'\n    return max(values) + 1\n",
         "def spread(values):\r\n    a = 'x\x1cy'\r\n    return max(values) + 1\r\n",
         "def spread(größe):\n    '''日本\n    語'''\n    return 1 if größe else 0  # 2 < 3\n",
-    ],
-)
-def test_one_token_is_changed_and_everything_else_stays(code):
-    found = ferry(reference_solution=code)
-    drawn = mutants(found, random.Random(3))
-    assert drawn == mutants(found, random.Random(3)), "by the seed"
-    assert 0 < len(set(drawn)) == len(drawn) <= MOST_MUTANTS
-    for mutant in drawn:
-        pairs = list(zip(found.reference.split("\n"), mutant.split("\n"), strict=True))
-        assert sum(one != other for one, other in pairs) == 1
-        compile(mutant, "mutant", "exec")
+    ):
+        found = ferry(reference_solution=code)
+        drawn = mutants(found, random.Random(3))
+        assert drawn == mutants(found, random.Random(3)), "by the seed"
+        assert 0 < len(set(drawn)) == len(drawn) <= MOST_MUTANTS
+        for mutant in drawn:
+            pairs = list(zip(found.reference.split("\n"), mutant.split("\n"), strict=True))
+            assert sum(one != other for one, other in pairs) == 1
+            compile(mutant, "mutant", "exec")
 
 
-@each_case(
-    "code",
-    ["this is no Python ((", "def f(:\n", "'unclosed", "\tx\n  y", "def spread(v):\n    return v\n", "(" * 5_000],
-)
-def test_code_in_which_nothing_can_be_changed_has_no_mutants(code):
-    assert mutants(ferry(reference_solution=code), random.Random(0)) == []
+def test_code_in_which_nothing_can_be_changed_has_no_mutants():
+    for code in (
+        "this is no Python ((",
+        "def f(:\n",
+        "'unclosed",
+        "\tx\n  y",
+        "def spread(v):\n    return v\n",
+        "(" * 5_000,
+    ):
+        assert mutants(ferry(reference_solution=code), random.Random(0)) == []

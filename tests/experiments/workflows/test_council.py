@@ -3,7 +3,6 @@
 from collections import Counter
 
 from experiments.workflows.base.steps import Outcome
-from tests.cases import each_case
 from tests.experiments.councils import OFFLINE, QUESTION, Play, but, cast, labels, listed, shown
 
 
@@ -11,7 +10,7 @@ def test_members_are_told_what_is_set_up_for_them_reviewers_alone_the_criteria_i
     told = "Answer as a physicist.\n {$x}"
     for given, before in ((" \n", []), (told, [("system", told)])):
         step = Play(cast(), system_prompt=given).step("turn/1/answer/member-2")
-        assert [(prompt.role, prompt.content) for prompt in step.messages] == [*before, ("user", QUESTION)]
+        assert [(prompt.role, prompt.content) for prompt in step.messages] == [*before, ("user", QUESTION)], given
     orders = {tuple(shown(Play(cast(5, seed=seed)).asked("review")[0]).values()) for seed in range(8)}
     assert len(orders) > 3
 
@@ -30,7 +29,7 @@ def test_who_gives_no_answer_reviews_none_of_one_there_is_nothing_to_rank_and_wi
     for failure in (OFFLINE, "", " \n"):
         play = Play(cast(4), but({"turn/1/answer/member-2": failure}))
         others = ["member-1", "member-3", "member-4"]
-        assert [step.seat for step in play.asked("review")] == play.data("turn/1/count")["seats"] == others
+        assert [step.seat for step in play.asked("review")] == play.data("turn/1/count")["seats"] == others, failure
         assert "Member 2 gave no answer" in play.told("turn/1/conclusion")
         assert "retry_seat" in play.offers[0].actions
 
@@ -51,7 +50,7 @@ def test_a_cut_off_answer_is_ranked_as_it_was_set_up_and_one_of_reasoning_alone_
     cut = Outcome(text="The answer of member-2 is", finish_reason="length")
     for truncated, reviewers in (("eligible", 3), ("left_out", 2)):
         play = Play(cast(), but({"turn/1/answer/member-2": cut}), truncated=truncated)
-        assert len(play.asked("review")) == reviewers
+        assert len(play.asked("review")) == reviewers, truncated
         assert ("retry_seat" in play.offers[0].actions) == (truncated == "left_out")
 
     empty = Outcome(ok=False, error_kind="empty_answer", error="The answer is empty.")
@@ -61,26 +60,26 @@ def test_a_cut_off_answer_is_ranked_as_it_was_set_up_and_one_of_reasoning_alone_
     assert second.room > 0
 
 
-@each_case(
-    ("members", "set_up", "own"),
-    [(2, "excluded", "included"), *((members, own, own) for members in (5, 30) for own in ("excluded", "included"))],
-)
-def test_each_answer_stands_at_each_place_once_and_only_two_members_see_their_own_unasked(members, set_up, own):
-    play = Play(cast(members), own_answers=set_up)
+def test_each_answer_stands_at_each_place_once_and_only_two_members_see_their_own_unasked():
+    for members, set_up, own in (
+        (2, "excluded", "included"),
+        *((members, own, own) for members in (5, 30) for own in ("excluded", "included")),
+    ):
+        play = Play(cast(members), own_answers=set_up)
 
-    assert play.data("turn/1/count")["own_answers"] == own
-    places = Counter()
-    for step in play.asked("review"):
-        answers = list(shown(step).values())
-        assert (f"The answer of {step.seat}." in answers) == (own == "included")
-        places.update(enumerate(answers))
-    assert len(places) == members * (members - (own == "excluded"))
-    assert set(places.values()) == {1}
-    count = play.data("turn/1/count")
-    assert {len(ballot["order"]) for ballot in count["ballots"]} == {members - (own == "excluded")}
-    last = sorted(f"member-{number}" for number in range(1, members + 1))[-1]
-    assert count["best"] == [last], "whose words are the last in the order of letters"
-    assert own == "included" or labels(step)[-1] == {5: "Response D", 30: "Response AC"}[members]
+        assert play.data("turn/1/count")["own_answers"] == own
+        places = Counter()
+        for step in play.asked("review"):
+            answers = list(shown(step).values())
+            assert (f"The answer of {step.seat}." in answers) == (own == "included")
+            places.update(enumerate(answers))
+        assert len(places) == members * (members - (own == "excluded"))
+        assert set(places.values()) == {1}
+        count = play.data("turn/1/count")
+        assert {len(ballot["order"]) for ballot in count["ballots"]} == {members - (own == "excluded")}
+        last = sorted(f"member-{number}" for number in range(1, members + 1))[-1]
+        assert count["best"] == [last], "whose words are the last in the order of letters"
+        assert own == "included" or labels(step)[-1] == {5: "Response D", 30: "Response AC"}[members]
 
 
 def test_a_ballot_says_what_the_reviewer_saw_and_in_which_order_it_was_put():
@@ -112,18 +111,18 @@ def test_an_unreadable_ranking_is_asked_for_once_more_by_a_schema_for_all_models
     assert len(play.data("turn/1/count")["ballots"]) == 3
 
 
-@each_case("second", ["Both, really.", '{"ranking": []}', OFFLINE])
-def test_what_cannot_be_read_twice_is_an_abstention_with_its_reason(second):
-    play = Play(cast(), but({"turn/1/review/member-1": "I like both.", "turn/1/review/member-1/repair": second}))
+def test_what_cannot_be_read_twice_is_an_abstention_with_its_reason():
+    for second in ("Both, really.", '{"ranking": []}', OFFLINE):
+        play = Play(cast(), but({"turn/1/review/member-1": "I like both.", "turn/1/review/member-1/repair": second}))
 
-    ballot = play.data("turn/1/review/member-1/ballot")
-    assert (ballot["order"], ballot["message"]) == (None, "turn/1/review/member-1")
-    assert "could not be read" in ballot["abstained_reason"]
-    count = play.data("turn/1/count")
-    assert [one["reviewer"] for one in count["abstained"]] == ["member-1"]
-    assert [one["reviewer"] for one in count["ballots"]] == ["member-2", "member-3"]
-    assert "Its ranking could not be read" in play.told("turn/1/conclusion")
-    assert "2 of 3 reviewers gave a ranking" in play.told("turn/1/conclusion")
+        ballot = play.data("turn/1/review/member-1/ballot")
+        assert (ballot["order"], ballot["message"]) == (None, "turn/1/review/member-1"), second
+        assert "could not be read" in ballot["abstained_reason"]
+        count = play.data("turn/1/count")
+        assert [one["reviewer"] for one in count["abstained"]] == ["member-1"]
+        assert [one["reviewer"] for one in count["ballots"]] == ["member-2", "member-3"]
+        assert "Its ranking could not be read" in play.told("turn/1/conclusion")
+        assert "2 of 3 reviewers gave a ranking" in play.told("turn/1/conclusion")
 
     play = Play(cast(), but({"turn/1/review/member-1": OFFLINE}))
     ballot = play.data("turn/1/review/member-1/ballot")

@@ -5,7 +5,6 @@ from pydantic import ValidationError
 
 from experiments.workflows import debate
 from experiments.workflows.base.steps import STOPPED, Ask, Listen, Outcome
-from tests.cases import each_case
 from tests.experiments.debated import (
     RATE_LIMITED,
     REQUEST,
@@ -158,7 +157,7 @@ def test_a_context_that_was_too_long_is_offered_to_be_shortened():
     assert (calls(steps)[-2:], keys(steps)[-1]) == (["summary", "summary/2"], "summary/next/2"), "by itself"
 
 
-@each_case("config", [{"prompt": " \n"}, {"prompt": "x" * 100_001}, {"rounds": 0}, {"rounds": 3}, {"max_tokens": 9000}])
-def test_what_cannot_be_played_is_refused(config):
-    with pytest.raises(ValidationError):
-        debate.Config(**{"prompt": REQUEST, **config})
+def test_what_cannot_be_played_is_refused():
+    for config in ({"prompt": " \n"}, {"prompt": "x" * 100_001}, {"rounds": 0}, {"rounds": 3}, {"max_tokens": 9000}):
+        with pytest.raises(ValidationError):
+            debate.Config(**{"prompt": REQUEST, **config})

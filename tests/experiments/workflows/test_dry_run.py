@@ -6,7 +6,6 @@ import pytest
 
 from experiments.workflows import arena, battles, coding, council, debate, starchamber, surface_of
 from experiments.workflows.base.dry_run import Model, Path, filled, mark, mark_of, play, tokens_of, waits_for_person
-from tests.cases import each_case
 
 MEMBERS = ("member-1", "member-2", "member-3", "chair", "chair-2")
 BATTLE = {"dataset": "trees", "prompt": "text_quality", "tasks": [{"sample": 1, "left": 1, "right": 2}], "attempts": 1}
@@ -40,12 +39,11 @@ def price(found):
     return sum(one.read + 4 * one.written for one in found.by_seat.values())
 
 
-@each_case(("name", "calls", "most"), [
-    ("arena", 10, 10), ("starchamber", 4, 4), ("council", 8, 15), ("council of two", 6, 10), ("debate", 5, 16),
-    ("battles", 4, 12), ("coding", 13, 23),
-])  # fmt: skip
-def test_every_call_is_counted_and_without_a_last_turn_those_of_the_first(name, calls, most):
-    assert (played(name, at_most=False).calls, played(name, at_most=True).calls) == (calls, most)
+def test_every_call_is_counted_and_without_a_last_turn_those_of_the_first():
+    counted = {"arena": (10, 10), "starchamber": (4, 4), "council": (8, 15), "council of two": (6, 10)}
+    counted |= {"debate": (5, 16), "battles": (4, 12), "coding": (13, 23)}
+    found = {name: (played(name, at_most=False).calls, played(name, at_most=True).calls) for name in counted}
+    assert found == counted
     endless = played("arena", at_most=False, max_turns=None)
     assert (endless.calls, endless.is_whole) == (5, False)
     assert played("council", at_most=False).is_whole, "other questions are other estimates"
@@ -100,14 +98,12 @@ def test_marks_stand_for_texts_in_prompts_and_in_json():
     assert filled(schema, 7) == f'{{"words": "{mark(7)}", "order": ["A", "B"]}}'
 
 
-@each_case(("name", "config", "waits"), [
-    ("arena", {}, False), ("arena", {"mode": "manual"}, True), ("arena", {"max_turns": None}, False),
-    ("starchamber", {}, True), ("starchamber", {"max_turns": 1}, False),
-    ("starchamber", {"max_turns": None, "script": [{"text": "Why?"}]}, False),
-    ("council", {}, False), ("debate", {}, True), ("debate", {"mode": "automatic", "rounds": 2}, False),
-    ("battles", {}, False), ("coding", {}, False),
-])  # fmt: skip
-def test_a_run_that_nobody_attends_waits_where_a_person_has_to_speak(name, config, waits):
-    workflow, usual, seats = SMALL[name]
-
-    assert waits_for_person(workflow, workflow.config.model_validate({**usual, **config}), seats) == waits
+def test_a_run_that_nobody_attends_waits_where_a_person_has_to_speak():
+    waits = [("arena", {"mode": "manual"}), ("starchamber", {}), ("debate", {})]
+    goes_on = [("arena", {}), ("arena", {"max_turns": None}), ("council", {}), ("battles", {}), ("coding", {})]
+    goes_on += [("starchamber", {"max_turns": 1}), ("debate", {"mode": "automatic", "rounds": 2})]
+    goes_on += [("starchamber", {"max_turns": None, "script": [{"text": "Why?"}]})]
+    for name, config in (*waits, *goes_on):
+        workflow, usual, seats = SMALL[name]
+        found = waits_for_person(workflow, workflow.config.model_validate({**usual, **config}), seats)
+        assert found == ((name, config) in waits), (name, config)

@@ -9,7 +9,6 @@ from experiments.workflows.base.flags import (
     other_language,
 )
 from experiments.workflows.base.masking import masked, names_itself
-from tests.cases import each_case
 
 NAMES = ("OpenAI: GPT-4o mini", "openai/gpt-4o-mini", "gpt-4o-mini")
 
@@ -35,10 +34,10 @@ OF_OTHERS = (
 )
 
 
-@each_case(("text", "seen"), [*OWN.items(), *((text, text) for text in OF_OTHERS)])
-def test_names_are_masked_where_an_author_speaks_of_itself_and_those_of_others_or_asked_about_stay(text, seen):
-    assert masked(text, NAMES) == seen
-    assert names_itself(text, NAMES) == (["names_itself"] if text in OWN else [])
+def test_names_are_masked_where_an_author_speaks_of_itself_and_those_of_others_or_asked_about_stay():
+    for text, seen in (*OWN.items(), *((text, text) for text in OF_OTHERS)):
+        assert masked(text, NAMES) == seen
+        assert names_itself(text, NAMES) == (["names_itself"] if text in OWN else [])
     question = "How does gpt-4o-mini differ from its predecessor?"
     own = "gpt-4o-mini is smaller. As GPT-4o I should know."
     assert masked(own, NAMES, question) == "gpt-4o-mini is smaller. As [name] I should know."
@@ -65,18 +64,21 @@ TO_OTHERS = (
 )
 
 
-@each_case("text", TO_REVIEWERS + TO_OTHERS)
-def test_words_to_the_reviewers_are_flagged_and_no_others(text):
-    assert addresses_reviewers(text) == (["addresses_reviewers"] if text in TO_REVIEWERS else [])
+def test_words_to_the_reviewers_are_flagged_and_no_others():
+    for text in TO_REVIEWERS + TO_OTHERS:
+        assert addresses_reviewers(text) == (["addresses_reviewers"] if text in TO_REVIEWERS else [])
 
 
-@each_case(
-    "text",
-    ["Model B: I agree.", "Fine.\n\n**Model B**: I agree.", "> Agent B: no", "  side b : yes", "# Model B:\nI agree."],
-)
-def test_lines_of_the_other_side_are_noticed_but_no_words_about_it(text):
-    assert flags(text, "A") == [SPEAKS_FOR_OTHER]
-    assert flags(text, "B") == []
+def test_lines_of_the_other_side_are_noticed_but_no_words_about_it():
+    for text in (
+        "Model B: I agree.",
+        "Fine.\n\n**Model B**: I agree.",
+        "> Agent B: no",
+        "  side b : yes",
+        "# Model B:\nI agree.",
+    ):
+        assert flags(text, "A") == [SPEAKS_FOR_OTHER]
+        assert flags(text, "B") == []
     for harmless in ("I told Model B: no.", "Model Bravo: hello", "B: 7, A: 3", ""):
         assert flags(harmless, "A") == []
 

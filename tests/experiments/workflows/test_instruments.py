@@ -7,7 +7,6 @@ from pydantic import ValidationError
 
 from experiments.workflows.base.instruments import Citation, Definition, answer_of, read_reply, reply_schema, rubric_of
 from experiments.workflows.base.steps import Outcome
-from tests.cases import each_case
 
 QUOTATION = {"quotations": [{"message": 3, "quote": "I take all."}]}
 LEVELS = [{"name": "none", "title": "None"}, {"name": "some", "title": "Some"}]
@@ -46,15 +45,15 @@ GARBAGE = (
 )
 
 
-@each_case("garbage", GARBAGE)
-def test_garbage_gives_no_value_of_any_kind_and_a_reason_for_each(garbage):
-    measured, one = read(garbage)
+def test_garbage_gives_no_value_of_any_kind_and_a_reason_for_each():
+    for garbage in GARBAGE:
+        measured, one = read(garbage)
 
-    assert set(measured) == set(DIMENSIONS)
-    for name, found in measured.items():
-        assert (found.value, found.citations, found.needs_citation) == (None, (), False), name
-        assert len(found.unscored_reason.split()) > 2, name
-    assert one.confidence is None
+        assert set(measured) == set(DIMENSIONS), garbage
+        for name, found in measured.items():
+            assert (found.value, found.citations, found.needs_citation) == (None, (), False), name
+            assert len(found.unscored_reason.split()) > 2, name
+        assert one.confidence is None
 
 
 def test_every_kind_of_value_is_read_with_the_quotations_that_it_needs_and_none_of_a_failed_call():
@@ -73,9 +72,8 @@ def test_every_kind_of_value_is_read_with_the_quotations_that_it_needs_and_none_
     assert {(found.value, found.unscored_reason) for found in failed.measured} == {(None, "It took too long.")}
 
 
-@each_case(
-    ("name", "given", "value", "reason"),
-    [
+def test_a_bad_value_costs_that_value_alone_and_says_why():
+    for name, given, value, reason in (
         ("steps", 2.5, None, "The judge's value is 2.5, between two values of the scale."),
         ("share", 1.01, None, "The judge's value is 1.01, outside 0 to 1."),
         ("steps", True, None, "The judge's value is not a number."),
@@ -89,15 +87,13 @@ def test_every_kind_of_value_is_read_with_the_quotations_that_it_needs_and_none_
         ("threats", 0, 0, ""),
         ("words", {"quotations": []}, [], ""),
         ("words", {"quotations": [7]}, None, "The judge's value is not a list of quotations."),
-    ],
-)
-def test_a_bad_value_costs_that_value_alone_and_says_why(name, given, value, reason):
-    measured, _one = read(reply(**{name: given}))
+    ):
+        measured, _one = read(reply(**{name: given}))
 
-    assert (measured[name].value, measured[name].unscored_reason) == (value, reason)
-    assert type(measured[name].value) is type(value)
-    others = [found for dimension, found in measured.items() if dimension != name]
-    assert all(found.value is not None and found.unscored_reason == "" for found in others)
+        assert (measured[name].value, measured[name].unscored_reason) == (value, reason)
+        assert type(measured[name].value) is type(value)
+        others = [found for dimension, found in measured.items() if dimension != name]
+        assert all(found.value is not None and found.unscored_reason == "" for found in others)
 
 
 def test_each_speaker_is_measured_alone_and_one_who_is_left_out_is_absent_with_the_reason():
@@ -129,9 +125,8 @@ def test_people_are_asked_the_same_and_their_answers_can_be_compared():
         assert set(answer if isinstance(answer, list) else [answer]) <= set(known), name
 
 
-@each_case(
-    "changes",
-    [
+def test_what_could_not_be_asked_is_refused():
+    for changes in (
         {"dimensions": []},
         {"dimensions": [{"kind": "yes_no", "name": "notes", "title": "Notes"}]},
         {"dimensions": [{"kind": "yes_no", "name": name, "title": name} for name in ("a", "a")]},
@@ -143,8 +138,6 @@ def test_people_are_asked_the_same_and_their_answers_can_be_compared():
         {"unit": "paragraph"},
         {"length": 1},
         {"mood": "harsh"},
-    ],
-)
-def test_what_could_not_be_asked_is_refused(changes):
-    with pytest.raises(ValidationError):
-        defined(**changes)
+    ):
+        with pytest.raises(ValidationError):
+            defined(**changes)

@@ -22,7 +22,6 @@ from experiments.workflows.coding.judging import read_vote
 from experiments.workflows.coding.problems import read_problem
 from experiments.workflows.coding.solving import read_solution
 from experiments.workflows.debate.answers import ENGLISH, Part, read_actions, read_brief, read_points
-from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.battling import reply
 
@@ -108,12 +107,11 @@ def changed(value):
     return [changed(value[0]), *value[1:]] if isinstance(value, list) else f"{value}!"
 
 
-@each_case("form", ANSWERS)
-def test_the_same_answer_is_read_alike_in_every_workflow(form):
-    template, is_read = ANSWERS[form]
-    for workflow, (value, read) in WORKFLOWS.items():
-        text = template.format(json.dumps(value), json.dumps(changed(value)))
-        assert bool(read(text)) == is_read, workflow
+def test_the_same_answer_is_read_alike_in_every_workflow():
+    for form, (template, is_read) in ANSWERS.items():
+        for workflow, (value, read) in WORKFLOWS.items():
+            text = template.format(json.dumps(value), json.dumps(changed(value)))
+            assert bool(read(text)) == is_read, (workflow, form)
 
 
 def test_of_an_answer_and_a_part_of_it_the_whole_is_taken_however_deep_and_a_list_where_that_is_asked_for():
@@ -126,9 +124,8 @@ def test_of_an_answer_and_a_part_of_it_the_whole_is_taken_however_deep_and_a_lis
             read_json(text, NAMES)
 
 
-@each_case(
-    ("text", "reason"),
-    [
+def test_a_missing_answer_has_its_reason():
+    for text, reason in (
         *((text, "no_json") for text in ("", "   ", "I refuse.", "42", "null", '"a text"', "{]", "}")),
         *((text, "other_form") for text in ("see [1] and [2]", "[1, 2]", "[]", '{"other": 1}')),
         *(('{"points": ["a", "b"], "more', "broken"), ("{cooperation: high;; 'anger' = low", "broken")),
@@ -137,24 +134,19 @@ def test_of_an_answer_and_a_part_of_it_the_whole_is_taken_however_deep_and_a_lis
         (f"{TEXT} {OTHER}", "contradictory"),
         (f'{{"one": {TEXT}, "two": {OTHER}}}', "contradictory"),
         (f"{TEXT}{' ' * LONGEST_ANSWER}", "too_long"),
-    ],
-)
-def test_a_missing_answer_has_its_reason(text, reason):
-    assert find_json(text, NAMES).reason == reason
-    with pytest.raises(Unreadable):
-        read_json(text, NAMES)
+    ):
+        assert find_json(text, NAMES).reason == reason
+        with pytest.raises(Unreadable):
+            read_json(text, NAMES)
 
 
-@each_case(
-    "text",
-    [
+def test_slips_are_forgiven_and_a_text_is_taken_without_blanks():
+    for text in (
         """{'points': 'it\\'s', more: "a 24\\" screen",}""",
         """A 24" screen. {'points': 'it\\'s', "more": 'a 24" screen'}""",
         """// don't\n{"points": "it's", /* don't */ "more": 'a 24\\" screen'}""",
         json.dumps({"answer": """{points: "it's", 'more': "a 24\\" screen",}"""}),
-    ],
-)
-def test_slips_are_forgiven_and_a_text_is_taken_without_blanks(text):
-    assert read_json(text, NAMES) == {"points": "it's", "more": 'a 24" screen'}
+    ):
+        assert read_json(text, NAMES) == {"points": "it's", "more": 'a 24" screen'}
     for value, taken in ((" a\n", "a"), ("", ""), (None, ""), (3, ""), (["a"], ""), ("\x00a\ud800", "\ufffda\ufffd")):
         assert plain(value) == taken

@@ -40,7 +40,7 @@ def played(answers, *seats, **changes):
 def test_what_is_no_output_is_recorded_with_its_reason():
     for answer, reason in ((BAD_KEY, BAD_KEY.error), (Outcome(text=" \n"), "The answer was empty.")):
         _asked, [fact], _end = played(lambda ask, answer=answer: answer)
-        assert fact == {"sample": 1, "contestant": 11, "failed": reason}
+        assert fact == {"sample": 1, "contestant": 11, "failed": reason}, answer
     asked, [fact], _end = played(lambda ask: answer, tasks=[task(1, number=3)])
     assert (asked, fact["failed"]) == ([], "Nobody sits in contestant-3.")
 

@@ -15,7 +15,6 @@ from experiments.workflows.base.steps import Ask, Listen
 from experiments.workflows.council import Config as CouncilConfig
 from experiments.workflows.debate import Config as DebateConfig
 from experiments.workflows.starchamber import Config
-from tests.cases import each_case
 from tests.experiments.councils import QUESTION, Play, cast
 from tests.experiments.debated import asked
 from tests.experiments.debated import play as debated
@@ -29,9 +28,8 @@ from tests.markup import squeezed
 REFUSAL = "I'm sorry, but I can't help with that."
 
 
-@each_case(
-    ("when", "pattern", "answer", "applies"),
-    [
+def test_a_message_is_sent_when_its_condition_holds_and_stars_take_little_time():
+    for when, pattern, answer, applies in (
         ("always", "", "", True),
         ("contains", "shut DOWN", "Then Shut down the server.", True),
         ("contains", "shut*down", "Then shut it down.", False),
@@ -44,14 +42,12 @@ REFUSAL = "I'm sorry, but I can't help with that."
         ("refused", "", "Gladly.", False),
         ("answered", "", REFUSAL, False),
         ("answered", "", "They said: " + REFUSAL, True),
-    ],
-)
-def test_a_message_is_sent_when_its_condition_holds_and_stars_take_little_time(when, pattern, answer, applies):
-    lines = [Line(text="Stop.", when=when, pattern=pattern), Line(text="Go on.")]
+    ):
+        lines = [Line(text="Stop.", when=when, pattern=pattern), Line(text="Go on.")]
 
-    assert lines[0].applies(answer) is applies
-    assert next_line(lines, 0, answer) == (0 if applies else 1)
-    assert next_line(lines, 2, answer) is None
+        assert lines[0].applies(answer) is applies, when
+        assert next_line(lines, 0, answer) == (0 if applies else 1)
+        assert next_line(lines, 2, answer) is None
     for line in ({"text": " "}, {"text": "a", "when": "contains"}, {"text": "a", "when": "soon"}):
         with pytest.raises(ValidationError):
             Config(first_message="Hello.", script=[line])
