@@ -1,6 +1,5 @@
 """Keys: added, replaced, tested and removed, by whom, without being recorded; and which one a call is made with."""
 
-import json
 from datetime import timedelta
 from functools import partial
 
@@ -41,8 +40,7 @@ def test_a_key_is_stored_encrypted_with_a_hint_and_a_line_in_the_record_and_what
     assert (MINE in key.ciphertext, key.ciphertext == "") == (False, False)
     assert (key.hint, key.name, key.created_by) == (MINE[-4:], "of my grant", alice)
     assert recorded() == [("key_added", "alice")]
-    written = json.dumps(list(AuditEntry.objects.values("name", "detail", "target")))
-    assert MINE[-4:] not in written
+    assert MINE[-4:] not in str(AuditEntry.objects.values("name", "detail", "target"))
     assert keyring.replace(key, by=alice, key="fifteen-letters").hint == "", "a short one has no part to spare"
 
 
@@ -163,10 +161,6 @@ def begin(woken_runs, /, owner, *, by=None, experiment=None):
     return actions.start(made, by=by or owner, seed=7)[0]
 
 
-def now(run):
-    return Run.objects.get(pk=run.pk)
-
-
 def test_the_owners_key_comes_first_then_the_labs_then_the_environments(alice, bob, admin, locked, add, monkeypatch):
     provider = locked(api_key_env="KEY_OF_THE_LOCKED")
     monkeypatch.setenv("KEY_OF_THE_LOCKED", OTHER)
@@ -192,9 +186,9 @@ def test_a_run_is_played_with_its_owners_key_and_not_begun_where_there_is_none(a
     run = begin(alice)
     drive()
 
-    assert now(run).state == "completed", now(run).error
+    run.refresh_from_db()
     mine.refresh_from_db()
-    assert mine.last_used is not None
+    assert (run.state, run.error, bool(mine.last_used)) == ("completed", "", True)
     [used] = AuditEntry.objects.filter(action="key_used")
     assert (used.actor, used.detail["run"], used.target) == ("alice", str(run.pk), f"providerkey:{mine.pk}")
     assert ProviderKey.objects.get(owner=None).last_used is None
@@ -207,12 +201,12 @@ def test_whoever_steers_for_somebody_else_lends_no_key(alice, bob, locked, add, 
     project = Project.objects.create(name="together")
     for person in (alice, bob):
         Membership.objects.create(project=project, user=person, role="member")
-    run = begin(alice)
+    begin(alice)
     Experiment.objects.update(project=project, visibility="project")
     again = begin(alice, by=bob, experiment=Experiment.objects.get())
     drive()
 
-    assert {now(run).state, now(again).state} == {"failed"}
+    assert set(Run.objects.values_list("state", flat=True)) == {"failed"}
     used = AuditEntry.objects.filter(action="key_used").values_list("target", flat=True)
     assert set(used) == {f"providerkey:{of_alice.pk}"}
     keyring.remove(of_alice, by=alice)
@@ -231,7 +225,7 @@ def test_a_key_that_is_gone_as_a_call_begins_sends_nothing(alice, locked, add, b
         settings.KEY_SECRETS = ["another secret, and the only one that is left"]
     drive()
 
-    assert now(run).state == "failed"
+    assert Run.objects.get().state == "failed"
     call = run.calls.first()
     assert (call.error_kind, call.cost or call.reserved) == ("bad_key", 0)
     why = "there is no key" if is_gone else "its stored key cannot be read"

@@ -13,7 +13,6 @@ from experiments.lab.usage import days
 from experiments.models import Call, Event, Experiment, Message, Note, Run
 from experiments.review import flagging
 from experiments.runs import run_table
-from tests.cases import each_case
 from tests.experiments.search.transcripts import talk
 
 
@@ -78,20 +77,19 @@ def test_each_filter_leaves_what_fits_it(browser, read, alice, charlie):
 
 
 @pytest.mark.databases
-@each_case("address", ["/runs/", "/runs/?whose=all&search=talk&model=lab/a", "/api/runs/", "/api/experiments/"])
-def test_as_many_queries_for_many_as_for_few(browser, alice, address):
-    def queries():
+def test_as_many_queries_for_many_as_for_few(browser, alice):
+    def queries(address):
         with CaptureQueriesContext(connection) as asked:
             assert browser.get(address).status_code == 200
         return len(asked)
 
+    addresses = ("/runs/", "/runs/?whose=all&search=talk&model=lab/a", "/api/runs/", "/api/experiments/")
     for _number in range(3):
         talk(alice, "We share.")
-    few = queries()
+    few = {address: queries(address) for address in addresses}
     for _number in range(7):
         talk(alice)
-
-    assert queries() == few
+    assert {address: queries(address) for address in addresses} == few
 
 
 def test_an_experiment_with_several_runs_is_one_row_also_where_a_query_makes_no_sense(browser, read, arena):
@@ -173,23 +171,18 @@ def test_a_deleted_run_leaves_nothing_but_what_it_cost(browser, alice):
     assert not Call.objects.exclude(text="", request={}).exists()
 
 
-@each_case(
-    ("fields", "who", "status"),
-    [
-        ({"state": "running"}, "alice", 409),
-        ({"visibility": "public"}, "alice", 409),
-        ({"visibility": "lab"}, "charlie", 403),
-        ({}, "charlie", 404),
-    ],
-)
-def test_what_runs_or_is_public_or_anothers_is_not_deleted(alice, browser, charlies, fields, who, status):
-    run = talk(alice, "We share.", **fields)
-    page = {"alice": browser, "charlie": charlies}[who]
-
-    assert page.get(f"/runs/delete/?run={run.pk}").status_code == status
-    assert page.delete(f"/api/runs/{run.pk}/").status_code == status
-    page.post("/runs/delete/", {"run": [run.pk]})
-    assert Run.objects.get().messages.count() == 1
+def test_what_runs_or_is_public_or_anothers_is_not_deleted(alice, browser, charlies):
+    for fields, page, status in (
+        ({"state": "running"}, browser, 409),
+        ({"visibility": "public"}, browser, 409),
+        ({"visibility": "lab"}, charlies, 403),
+        ({}, charlies, 404),
+    ):
+        run = talk(alice, "We share.", **fields)
+        assert page.get(f"/runs/delete/?run={run.pk}").status_code == status, fields
+        assert page.delete(f"/api/runs/{run.pk}/").status_code == status, fields
+        page.post("/runs/delete/", {"run": [run.pk]})
+        assert run.messages.count() == 1
 
 
 def test_the_last_run_takes_its_experiment_with_it_and_a_branch_and_the_judging_of_somebody_else_stay(
