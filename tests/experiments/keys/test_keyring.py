@@ -28,7 +28,9 @@ def recorded():
     return [(entry.action, entry.actor) for entry in AuditEntry.objects.order_by("pk")]
 
 
-def test_a_key_is_stored_encrypted_with_a_hint_and_a_line_in_the_record_and_what_is_none_refused(alice, locked, add):
+def test_a_key_is_stored_encrypted_recorded_and_shown_by_nothing_that_is_handed_about_and_what_is_none_refused(
+    alice, locked, add
+):
     provider = locked()
     for text in ("", "short", "x" * 501, "with space inside", "mit-Ümlaut-darin", "nul\0inside-it"):
         with pytest.raises(Invalid) as refused:
@@ -41,6 +43,10 @@ def test_a_key_is_stored_encrypted_with_a_hint_and_a_line_in_the_record_and_what
     assert (key.hint, key.name, key.created_by) == (MINE[-4:], "of my grant", alice)
     assert recorded() == [("key_added", "alice")]
     assert MINE[-4:] not in str(AuditEntry.objects.values("name", "detail", "target"))
+    order = PreparedCall(provider.models.first(), None, None, None, key=keys.key_for(provider, alice.pk))
+    work = PendingCall(call_id=new_id(), run_id=new_id(), endpoint=order.endpoint, request=None)
+    for value in (order.key, order, order.endpoint, work, Client("https://a.example/v1", MINE), key, vars(key)):
+        assert MINE not in f"{value!r} {value}"
     assert keyring.replace(key, by=alice, key="fifteen-letters").hint == "", "a short one has no part to spare"
 
 
@@ -246,14 +252,3 @@ def test_the_time_of_use_is_written_once_a_minute_and_the_use_is_recorded_once_a
     ProviderKey.objects.update(last_used=timezone.now() - timedelta(minutes=2))
     assert used() > first
     assert AuditEntry.objects.filter(action="key_used").count() == 1
-
-
-def test_nothing_that_is_handed_about_shows_the_key_in_its_text_form(alice, locked, add):
-    provider = locked()
-    row = add(alice, provider, MINE)
-    key = keys.key_for(provider, alice.pk)
-    order = PreparedCall(provider.models.first(), None, None, None, key=key)
-    work = PendingCall(call_id=new_id(), run_id=new_id(), endpoint=order.endpoint, request=None)
-
-    for value in (key, order, order.endpoint, work, Client("https://a.example/v1", MINE), row, vars(row)):
-        assert MINE not in f"{value!r} {value}"

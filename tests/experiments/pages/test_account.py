@@ -117,7 +117,9 @@ def language_of(response, read):
     return html.get("lang")
 
 
-def test_a_visitor_reads_the_browsers_language_until_another_is_chosen_and_a_theme_is_kept(visitor, read):
+def test_a_language_and_a_theme_are_a_browsers_until_chosen_and_a_persons_choice_holds_in_all_of_theirs(
+    visitor, read, browser, alice, charlies
+):
     chinese = {"Accept-Language": "zh-CN,zh;q=0.9"}
     languages = [language_of(visitor.get("/sign-in/", headers=headers), read) for headers in (None, chinese)]
     response = visitor.post("/language/?language=en&next=/", {"language": "zh-hans", "next": "/sign-in/?next=/runs/"})
@@ -132,8 +134,6 @@ def test_a_visitor_reads_the_browsers_language_until_another_is_chosen_and_a_the
         [html] = read(visitor.get("/sign-in/")).find("html")
         assert html.get("data-theme") == shown
 
-
-def test_the_choice_of_a_person_holds_in_every_browser_of_theirs_and_for_nobody_else(browser, alice, charlies, read):
     for unknown in ("fr", "", "en; path=/"):
         assert browser.post("/language/", {"language": unknown}).status_code == 302
         assert settings.LANGUAGE_COOKIE_NAME not in browser.cookies

@@ -40,7 +40,7 @@ def test_a_dataset_and_a_judge_are_all_that_is_needed(browser, form):
     sent = form()
     response = browser.post(ADDRESS, sent)
 
-    [experiment] = Experiment.objects.all()
+    experiment = Experiment.objects.get()
     assert response["Location"] == reverse("experiment", args=[experiment.pk])
     heard = {"dataset": demonstration.TEXT, "contestants": [], "subsets": []}
     assert {name: experiment.config[name] for name in heard} == heard

@@ -116,12 +116,9 @@ def test_more_runs_continue_the_seeds_and_a_form_sent_twice_or_with_other_number
     assert sorted(repeated.runs.values_list("seed", flat=True)) == list(range(1, 10))
     assert len(nobody_is_woken) == 3
 
-
-def test_a_judging_is_not_repeated_from_here(browser, read, alice):
     config = {"source": "x", "workflow": "arena", "subjects": ["A", "B"], "objectives": {}}
     config |= {"turns": [{"turn": 1, "messages": {"A": "hello"}}]}
-    judging = Experiment.objects.create(owner=alice, workflow="judging", title="again", config=config)
-
+    judging = Experiment.objects.create(owner=repeated.owner, workflow="judging", title="again", config=config)
     assert "Start more runs" not in read(browser.get(page_of(judging))).text
     assert browser.post(reverse("experiment-start", args=[judging.pk]), {"repeats": 1, "token": "t"}).status_code == 404
 

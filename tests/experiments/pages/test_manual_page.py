@@ -156,7 +156,7 @@ def part(page, name):
     return element
 
 
-def test_it_is_paused_goes_on_and_is_not_steered_once_it_is_over(browser, bar, read, queued):
+def test_it_is_paused_goes_on_is_given_more_turns_or_another_mode_until_it_is_over(browser, bar, read, queued):
     run = queued()
     form = bar(run).by_id("pause-form")
     assert browser.post(form.get("action")).status_code == 303
@@ -172,8 +172,6 @@ def test_it_is_paused_goes_on_and_is_not_steered_once_it_is_over(browser, bar, r
     refused = read(browser.post(form.get("action"), follow=True))
     assert "is already waiting, or has ended" in refused.text
 
-
-def test_it_is_given_more_turns_and_another_mode(browser, bar, queued):
     run = queued(max_turns=2)
     for turns in ("0", "101", "-1", "many", "99999999"):
         browser.post(reverse("run-extend", args=[run.pk]), {"max_turns": turns})

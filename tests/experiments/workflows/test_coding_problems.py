@@ -214,11 +214,7 @@ def test_one_token_is_changed_and_everything_else_stays():
 
 def test_code_in_which_nothing_can_be_changed_has_no_mutants():
     for code in (
-        "this is no Python ((",
-        "def f(:\n",
-        "'unclosed",
-        "\tx\n  y",
-        "def spread(v):\n    return v\n",
+        *("this is no Python ((", "def f(:\n", "'unclosed", "\tx\n  y", "def spread(v):\n    return v\n"),
         "(" * 5_000,
     ):
         assert mutants(ferry(reference_solution=code), random.Random(0)) == []

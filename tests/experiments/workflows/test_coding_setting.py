@@ -109,8 +109,7 @@ def test_tests_that_a_trivial_program_or_every_mutant_passes_are_too_weak_and_mu
 
 
 def test_a_problem_that_was_set_before_is_not_set_again():
-    first = problem(1)
-    play = one_cycle(but({"cycle/2/problem": first}), cycles=3)
+    play = one_cycle(but({"cycle/2/problem": problem(1)}), cycles=3)
 
     assert "It repeats an earlier problem, “Task 1”" in play.told("cycle/2/problem/repair")
     assert not any(key.startswith("cycle/2/check/reference") for key in play.keys), "nothing is run for it"
