@@ -35,7 +35,6 @@ def talk(arena, priced, project, /, **config):
 
 @maker
 def play(start, drive, /, experiment):
-    """The run of an experiment, as it is when it has ended."""
     run = start(experiment)
     drive()
     run.refresh_from_db()

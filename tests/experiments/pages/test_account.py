@@ -51,14 +51,14 @@ def test_a_new_token_is_shown_once_and_opens_the_api_until_it_is_revoked_and_one
     assert Client().get("/api/runs/", headers=headers).status_code == 401
 
 
-def test_signing_in_and_switches_lead_to_the_page_that_was_asked_for_and_never_elsewhere(alice):
+def test_signing_in_leads_to_the_page_that_was_asked_for_never_elsewhere_and_wrong_passwords_and_names_look_alike(
+    alice, visitor, django_user_model, read
+):
     targets = ("/runs/", "https://evil.example/", "//evil.example", "javascript:alert(1)", "")
     for path, target in product(("/sign-in/", "/language/", "/theme/"), targets):
         sent = {"username": "alice", "password": PASSWORD, "language": "en", "theme": "dark", "next": target}
         assert Client().post(path, sent)["Location"] == (target if target == "/runs/" else "/"), (path, target)
 
-
-def test_wrong_passwords_and_names_unknown_or_gone_look_alike(visitor, alice, django_user_model, read):
     django_user_model.objects.create_user("gone", password=PASSWORD, is_active=False)
     for name, password in (("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("a\x00", "b\x00")):
         response = visitor.post("/sign-in/", {"username": name, "password": password})

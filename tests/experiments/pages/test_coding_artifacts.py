@@ -37,7 +37,9 @@ def of_cycle(files, number):
     return {name: files["/".join((*at, folder, name))] for *at, folder, name in parts if folder.endswith(f"_c{number}")}
 
 
-def test_it_has_the_layout_and_tells_all_that_was_found_or_why_it_is_missing(alice):
+def test_it_has_the_layout_tells_all_that_was_found_or_why_it_is_missing_and_every_answer_asked_for_again(
+    alice, django_user_model
+):
     contest = contest_rows.flawed(alice)
     files = unpacked(contest, alice)
     token = {"Authorization": f"Bearer {create_token(alice, scopes=['read'])}"}
@@ -82,11 +84,6 @@ def test_it_has_the_layout_and_tells_all_that_was_found_or_why_it_is_missing(ali
     assert (summary["overall_average"], summary["elo_after"]) == (None, None)
     assert json.loads(fourth["generator_problem.json"])["error"] == "It repeats an earlier problem."
 
-
-def test_a_cycle_left_out_keeps_its_folder_and_loses_its_line_and_every_answer_asked_for_again_is_kept(
-    alice, django_user_model
-):
-    contest = contest_rows.flawed(alice)
     step = contest.step("cycle/1/problem/repair", "ask", purpose="problem", seat="coder-1", turn=1)
     contest.call(step, text="The second one.")
     curator = django_user_model.objects.create(username="curator", role="curator")

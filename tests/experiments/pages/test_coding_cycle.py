@@ -68,7 +68,6 @@ def cycle_of(browser, read):
 def test_everything_about_a_cycle_stands_on_its_page_and_what_went_wrong_where_it_did(
     play, page_of, cycle_of, browser, charlies
 ):
-    """A first problem and a first solution that could not be taken, models without a key, a judge without a vote."""
     run = play(
         {"problem": problem(test_cases=[]), "problem_repair": problem(), "judgment": judgment(8)},
         {"solution": "I would sort it.", "solution_repair": solution(WRONG), "judgment": judgment(4, overall_score=9)},

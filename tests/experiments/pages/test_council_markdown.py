@@ -33,7 +33,7 @@ def test_nothing_in_it_runs_or_loads():
     assert '<a href="https://a.example" rel="noopener noreferrer nofollow">x</a>' in to_html("[x](https://a.example)")
 
 
-def test_code_of_a_known_language_is_coloured_by_classes_alone_unless_it_is_very_long():
+def test_code_of_a_known_language_is_coloured_by_classes_alone_unless_it_is_very_long_or_all_signs():
     html = to_html("```python\nreturn 1  # one\n```")
 
     assert '<pre class="highlight"><code><span class="k">return</span>' in html
@@ -43,6 +43,8 @@ def test_code_of_a_known_language_is_coloured_by_classes_alone_unless_it_is_very
         plain = '<pre class="highlight"><code>a &lt; b\n</code></pre>\n'
         assert to_html(f"```{fence}\na < b\n```") == plain
     assert "<span" not in to_html("```python\n" + "x = 1\n" * LONGEST_COLOURED + "```")
+
+    assert to_html("**a" * MOST_SIGNS) == f"<pre>{'**a' * MOST_SIGNS}</pre>"
 
 
 def test_exact_labels_become_names_in_bold():
@@ -62,10 +64,6 @@ def test_words_that_only_look_like_labels_and_other_peoples_words_stay():
         *("“Response A is the best”", '"Response A is the best", it says', "[Response A](https://a.example)"),
     ):
         assert "named" not in to_html(text, NAMES)
-
-
-def test_a_text_with_more_signs_than_words_is_shown_as_it_is():
-    assert to_html("**a" * MOST_SIGNS) == f"<pre>{'**a' * MOST_SIGNS}</pre>"
 
 
 def test_code_that_would_read_otherwise_than_it_runs_shows_why():

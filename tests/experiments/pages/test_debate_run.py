@@ -91,19 +91,6 @@ def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled_and_
     assert not page.find(id="pause-text")
 
 
-def test_changing_the_locked_prompt_makes_a_version_and_leaves_the_first(hold, page_of, browser):
-    run = hold(("send", "Share it by the week."))
-    locked = run.messages.get(parsed__kind="final_prompt")
-    assert pause_of(run).purpose == "after_round"
-    response = browser.post(f"/messages/{locked.pk}/branch/", {"text": "Share it by the night."})
-    drive()
-
-    other = Run.objects.get(parent=run)
-    assert response["Location"] == f"/runs/{other.pk}/"
-    assert "Share it by the week." in page_of(other).by_id("versions").text
-    assert "Share it by the night." in page_of(run).by_id("versions").text
-
-
 def test_a_failed_debater_is_shown_with_its_reason_one_that_is_not_read_as_it_came_and_both_can_be_asked_again(
     hold, page_of, browser, scripted
 ):
@@ -131,8 +118,10 @@ def test_a_failed_debater_is_shown_with_its_reason_one_that_is_not_read_as_it_ca
     assert page.by_id("say-form-addendum").text_content().strip() == "It must be cheap."
 
 
-def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(hold, page_of, browser):
-    run = hold("send")
+def test_after_a_summary_the_draft_is_the_addendum_another_round_is_offered_and_another_prompt_makes_a_version(
+    hold, page_of, browser
+):
+    run = hold(("send", "Share it by the week."))
     keep(browser, run, "It must be cheap.")
     send(browser, run, "summarize")
 
@@ -157,6 +146,14 @@ def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(
     send(browser, run, "round", "Or free.")
     assert "Or free." in page_of(run).by_id("slot-addendum").text
     assert run.messages.filter(seat="A", turn=2).exists()
+
+    locked = run.messages.get(parsed__kind="final_prompt")
+    response = browser.post(f"/messages/{locked.pk}/branch/", {"text": "Share it by the night."})
+    drive()
+    other = Run.objects.get(parent=run)
+    assert response["Location"] == f"/runs/{other.pk}/"
+    assert "Share it by the week." in page_of(other).by_id("versions").text
+    assert "Share it by the night." in page_of(run).by_id("versions").text
 
 
 def test_a_debate_that_a_limit_has_stopped_goes_on_without_the_answer(hold, page_of, browser, read):

@@ -12,11 +12,6 @@ from experiments.models import Export, Run
 FORMATS = dict.fromkeys(("html", "pdf", "md", "json"), "report") | dict.fromkeys(("jsonl", "csv", "inspect"), "export")
 
 
-@pytest.fixture
-def run(played):
-    return played(max_turns=1)
-
-
 @pytest.fixture(autouse=True)
 def bells(monkeypatch):
     rung = []
@@ -28,7 +23,10 @@ def ask(browser, run, format_="csv"):
     return browser.post(reverse("run-files", args=[run.pk]), {"format": format_})
 
 
-def test_a_button_of_a_short_run_gives_the_file_at_once_and_there_are_no_others(browser, run, read, bells):
+def test_a_button_gives_the_file_of_a_short_run_at_once_and_of_a_long_one_leads_to_a_page_that_follows_it_to_its_end(
+    browser, played, read, bells, make_files, settings
+):
+    run = played(max_turns=1)
     for format_, kind in FORMATS.items():
         answer = ask(browser, run, format_)
         assert answer["Location"] == reverse(f"run-{kind}", args=[run.pk, format_])
@@ -40,15 +38,6 @@ def test_a_button_of_a_short_run_gives_the_file_at_once_and_there_are_no_others(
     refused = browser.post(reverse("run-files", args=[run.pk]), {"format": "exe"}, follow=True)
     assert "not available" in read(refused).text
 
-
-def page_of(browser, read, **fields):
-    Export.objects.update(**fields)
-    return read(browser.get(Export.objects.get().get_absolute_url()))
-
-
-def test_a_button_of_a_long_run_leads_to_the_page_of_its_file_which_follows_it_to_its_end(
-    browser, run, read, make_files, bells, settings
-):
     settings.EXPORT_DIRECT_MESSAGES = 1
     answer = ask(browser, run)
     export = Export.objects.get()
@@ -81,6 +70,11 @@ def test_a_button_of_a_long_run_leads_to_the_page_of_its_file_which_follows_it_t
     page = browser.get(link.get("href"), follow=True)
     assert page.redirect_chain[-1][0] == run.get_absolute_url()
     assert "The file was deleted" in read(page).text
+
+
+def page_of(browser, read, **fields):
+    Export.objects.update(**fields)
+    return read(browser.get(Export.objects.get().get_absolute_url()))
 
 
 def test_what_is_no_report_or_too_large_is_refused_in_words(browser, read, settings):

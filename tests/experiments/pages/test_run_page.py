@@ -13,7 +13,9 @@ from tests.experiments.reports.records import FILTERED, Record
 from tests.markup import value_of
 
 
-def test_a_run_that_has_ended_can_be_neither_stopped_nor_resumed(browser, read, played):
+def test_a_run_that_has_ended_can_be_neither_stopped_nor_resumed_and_gives_every_event_in_order_in_few_queries(
+    browser, read, played, monkeypatch, django_assert_max_num_queries
+):
     run = played(max_turns=1)
     response = browser.get(reverse("run-status", args=[run.pk]))
     bar = read(response)
@@ -27,6 +29,29 @@ def test_a_run_that_has_ended_can_be_neither_stopped_nor_resumed(browser, read, 
         refused = read(browser.post(reverse(name, args=[run.pk]), follow=True))
         assert refused.find(role="status")
         assert Run.objects.get().state == Run.State.COMPLETED
+
+    found = asked(browser, run).json()
+
+    assert [envelope["seq"] for envelope in found["events"]] == list(range(1, run.last_seq + 1))
+    assert {**found["events"][1], "html": ...} == {**Event.objects.get(run=run, seq=2).envelope, "html": ...}
+    assert all(f'id="message-{pk}"' in str(found["events"]) for pk in run.messages.values_list("pk", flat=True))
+    assert (found["partials"], found["more"]) == ([], False)
+    unknown = asked(browser, run, after=run.last_seq - 2).json()["events"]
+    assert [event["seq"] for event in unknown] == [run.last_seq - 1, run.last_seq]
+    assert asked(browser, run, after=run.last_seq).json()["events"] == []
+    for nonsense in ("x", "-1", "1.5", "٣", "9" * 19, "%00"):
+        assert asked(browser, run, after=nonsense).status_code == 400, nonsense
+
+    monkeypatch.setattr(backlog, "ROWS", 3)
+    with django_assert_max_num_queries(8):
+        portions, seen = asked(browser, run).json(), 0
+    while portions["more"]:
+        seen += len(portions["events"])
+        portions = asked(browser, run, after=seen).json()
+    assert seen + len(portions["events"]) == run.last_seq
+
+    browser.post("/language/", {"language": "zh-hans"})
+    assert "Turn 1" not in str(asked(browser, run, after=seen).json()["events"]), "in the language of the page"
 
 
 def test_a_run_that_nobody_drives_yet_is_shown_and_stopped(page_of, browser, arena, start):
@@ -84,34 +109,6 @@ def test_an_answer_that_is_no_ordinary_one_and_a_filter_that_failed_or_left_noth
 
 def asked(browser, run, after=0):
     return browser.get(reverse("run-news", args=[run.pk]), {"after": after})
-
-
-def test_it_gives_every_event_with_its_fragment_in_order_in_few_queries(
-    browser, played, monkeypatch, django_assert_max_num_queries
-):
-    run = played(max_turns=1)
-    found = asked(browser, run).json()
-
-    assert [envelope["seq"] for envelope in found["events"]] == list(range(1, run.last_seq + 1))
-    assert {**found["events"][1], "html": ...} == {**Event.objects.get(run=run, seq=2).envelope, "html": ...}
-    assert all(f'id="message-{pk}"' in str(found["events"]) for pk in run.messages.values_list("pk", flat=True))
-    assert (found["partials"], found["more"]) == ([], False)
-    unknown = asked(browser, run, after=run.last_seq - 2).json()["events"]
-    assert [event["seq"] for event in unknown] == [run.last_seq - 1, run.last_seq]
-    assert asked(browser, run, after=run.last_seq).json()["events"] == []
-    for nonsense in ("x", "-1", "1.5", "٣", "9" * 19, "%00"):
-        assert asked(browser, run, after=nonsense).status_code == 400, nonsense
-
-    monkeypatch.setattr(backlog, "ROWS", 3)
-    with django_assert_max_num_queries(8):
-        portions, seen = asked(browser, run).json(), 0
-    while portions["more"]:
-        seen += len(portions["events"])
-        portions = asked(browser, run, after=seen).json()
-    assert seen + len(portions["events"]) == run.last_seq
-
-    browser.post("/language/", {"language": "zh-hans"})
-    assert "Turn 1" not in str(asked(browser, run, after=seen).json()["events"]), "in the language of the page"
 
 
 def test_it_gives_the_text_that_is_being_written(browser, arena, start):

@@ -52,7 +52,6 @@ def test_of_a_run_that_lost_a_call(arena, start, settings):
 
 
 def test_of_a_run_that_failed_goes_on_and_failed_again_after_a_judged_turn(played, alice):
-    """By then A has written more than was judged."""
     run = played(b="sim/neutral:first=0:fail=404:times=1")
     assert_same_page(run, "experiment_error")
 
@@ -65,7 +64,6 @@ def test_of_a_run_that_failed_goes_on_and_failed_again_after_a_judged_turn(playe
 
 
 def test_of_a_run_that_was_stopped_while_somebody_spoke_after_a_judged_turn(arena, start, alice):
-    """Stopped while B speaks for the second time, which takes three seconds."""
     run = start(arena(b="sim/neutral:first=0:tps=40:words=120"))
 
     class Stopping(Driver):

@@ -49,13 +49,22 @@ def ask(steps, key):
     return found
 
 
-def test_side_b_speaks_first_when_asked_to_and_without_filter_and_judge_words_pass_as_they_are():
+def test_a_side_is_asked_with_its_instructions_and_the_rules_and_b_speaks_first_when_asked_to():
     steps, _end = play(max_turns=1, first="B", filter=False, judge=False)
 
     assert [step.key for step in steps] == ["turn/1", "turn/1/B", "turn/1/A", "turn/1/completed"]
     assert "Open the conversation with Model A" in ask(steps, "turn/1/B").messages[-1].content
     assert ask(steps, "turn/1/A").messages[1].content == f"{THOUGHT}\n\nWords of turn/1/B."
     assert Config(prompt="Talk.", judge=False, filter=False).seats() == ("A", "B")
+
+    system = ask(play(max_turns=3)[0], "turn/1/A").messages[0]
+    assert system.role == "system"
+    assert system.content.startswith(f"{SCENARIO}\n\n")
+    assert "You are Model A. You are in a conversation of 3 turns with Model B." in system.content
+
+    steps, end = play(max_turns=None, most=500)
+    rules = ask(steps, "turn/1/A").messages[0].content.removeprefix(SCENARIO)
+    assert (end, "open length" in rules, "-1" in rules, "None" in rules) == (None, True, False, False)
 
 
 def test_no_thought_of_one_side_reaches_the_other_the_judge_or_its_own_filters_context():
@@ -79,17 +88,6 @@ def test_individual_instructions_are_for_their_own_side_and_the_judge():
     shown = ask(steps, "turn/2/judge").messages[0].content
     heard = ("Model A: Words of turn/1/A.\n\nModel B: Words of turn/1/B.", "Words of turn/2/B.")
     assert [words for words in (*prompts.values(), *heard) if words not in shown] == []
-
-
-def test_a_side_is_asked_with_its_instructions_as_written_and_the_rules():
-    system = ask(play(max_turns=3)[0], "turn/1/A").messages[0]
-    assert system.role == "system"
-    assert system.content.startswith(f"{SCENARIO}\n\n")
-    assert "You are Model A. You are in a conversation of 3 turns with Model B." in system.content
-
-    steps, end = play(max_turns=None, most=500)
-    rules = ask(steps, "turn/1/A").messages[0].content.removeprefix(SCENARIO)
-    assert (end, "open length" in rules, "-1" in rules, "None" in rules) == (None, True, False, False)
 
 
 ORIGINAL = f"{THOUGHT}\n\nWords of turn/1/A."

@@ -26,7 +26,7 @@ def test_nothing_is_judged_by_a_prompt_that_was_changed_or_is_gone():
         assert (play.asked, play.end.failed, play.end.reason) == ([], True, "prompt_changed"), changes
 
 
-def test_a_battle_is_asked_in_both_orders_and_two_verdicts_become_one_result():
+def test_a_battle_is_asked_in_both_orders_two_verdicts_become_one_result_and_with_one_it_stays_open():
     play = Play(by_order(says("A"), says("B")))
 
     assert play.keys == [f"{KEY}/original", f"{KEY}/swapped"]
@@ -44,8 +44,6 @@ def test_a_battle_is_asked_in_both_orders_and_two_verdicts_become_one_result():
         battle = Play(by_order(says(original), says(swapped))).battle
         assert (battle["winner"], battle["is_consistent"]) == ("tie", False), (original, swapped)
 
-
-def test_a_battle_of_which_one_verdict_is_missing_stays_open_and_is_never_a_tie():
     for bad in (BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")):
         for answers in (by_order(bad, says("tie")), by_order(says("tie"), bad)):
             battle = Play(answers, attempts=0).battle
@@ -177,7 +175,7 @@ def measured(**values):
     return Outcome(text=json.dumps({"notes": "It says more.", **scales, "confidence": 0.8, **values}))
 
 
-def test_a_copy_of_a_prompt_as_an_instrument_judges_by_its_own_words_and_form():
+def test_a_copy_of_a_prompt_as_an_instrument_judges_by_its_own_words_and_form_and_invents_no_winner():
     chosen = instrument(prompt="Who is kinder?\n$material\n$dimensions\n$form")
     play = Play(by_order(measured(winner="a"), measured(winner="b")), prompt="", instrument=chosen)
 
@@ -194,8 +192,6 @@ def test_a_copy_of_a_prompt_as_an_instrument_judges_by_its_own_words_and_form():
     assert (set_up.prompt, set_up.outdated) == ("instrument: Ours", "")
     assert battling.config(**set_up.model_dump(mode="json")) == set_up
 
-
-def test_a_winner_that_an_instrument_does_not_give_is_absent_with_its_reason():
     for said in (TALK, measured(winner=None), measured(), measured(winner="the first"), measured(winner="both")):
         play = Play(by_order(said, said), prompt="", instrument=instrument(), attempts=0)
 

@@ -117,7 +117,7 @@ def test_at_random_setters_are_drawn_by_the_seed_and_a_void_cycle_counts():
     assert (len(setters(play)), len(play.found("cycle_rated"))) == (2, 1)
 
 
-def test_in_turn_a_seat_whose_cycle_was_void_is_asked_once_more_after_the_others():
+def test_in_turn_a_seat_whose_cycle_was_void_or_that_has_left_has_its_turn_after_the_others():
     play = Play(cast(3), but(void(2)), cycles=3)
 
     assert setters(play) == ["1", "2", "3", "2"]
@@ -129,13 +129,11 @@ def test_in_turn_a_seat_whose_cycle_was_void_is_asked_once_more_after_the_others
     play = Play(cast(3), but(void(*range(1, 7))), cycles=3)
     assert (play.end.reason, len(play.found("cycle_void")), play.found("cycle_rated")) == ("completed", 6, [])
 
-
-def test_a_seat_that_has_left_for_good_has_its_turn_at_the_end_and_the_cycle_says_why_it_is_void():
     play = Play(cast(4), but({"cycle/1/solution/coder-2": BAD_KEY}), cycles=4)
 
     assert setters(play) == ["1", "3", "4", "2"]
-    [void] = play.found("cycle_void")
-    assert void == {"turn": 4, "setter": "coder-2", "reason": f"The setter takes no part any more. {BAD_KEY.error}"}
+    [found] = play.found("cycle_void")
+    assert found == {"turn": 4, "setter": "coder-2", "reason": f"The setter takes no part any more. {BAD_KEY.error}"}
     assert "cycle/4/problem" not in play.keys
     assert play.end.reason == "completed"
 

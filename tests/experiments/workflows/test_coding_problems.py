@@ -93,15 +93,13 @@ def test_a_test_that_cannot_be_run_is_named_with_its_number():
         assert len(said) < 500
 
 
-def test_ten_megabytes_are_refused_quickly_and_not_quoted():
+def test_all_that_is_wrong_with_a_problem_is_said_at_once_and_ten_megabytes_are_refused_quickly_and_not_quoted():
     with without_hanging():
         assert code_of("```python\n" + "``` \n" * 30_000 + "x").endswith("x")
         for name in ("description", "reference_solution", "title"):
             said = wrong(problem(**{name: "x" * 10_000_000}))
             assert ("longer than" in said, len(said) < 500) == (True, True), name
 
-
-def test_all_that_is_wrong_with_a_problem_is_said_at_once():
     for name in ("def", "None", "a b", "_hidden", "1st", "f()", "größe", "x" * 61, "a.b", " "):
         assert "function_name is no name of a function" in wrong(problem(function_name=name)), name
     for comparison in ("", "EXACT", 3, ["exact"], None):
@@ -195,7 +193,7 @@ def test_the_trivial_programs_give_a_value_and_the_argument_whatever_the_functio
         assert (run(programs["echo"], entry, [1, 2]), run(programs["echo"], entry)) == ([1, 2], None), entry
 
 
-def test_one_token_is_changed_and_everything_else_stays():
+def test_in_a_mutant_one_token_is_changed_and_where_nothing_can_be_there_is_none():
     for code in (
         "def spread(values):\n    return sorted(values)[-1]\n",
         "def spread(values):\n    text = '\u2028 \x0c \x85'\n    return max(values) + 1\n",
@@ -211,8 +209,6 @@ def test_one_token_is_changed_and_everything_else_stays():
             assert sum(one != other for one, other in pairs) == 1
             compile(mutant, "mutant", "exec")
 
-
-def test_code_in_which_nothing_can_be_changed_has_no_mutants():
     for code in (
         *("this is no Python ((", "def f(:\n", "'unclosed", "\tx\n  y", "def spread(v):\n    return v\n"),
         "(" * 5_000,

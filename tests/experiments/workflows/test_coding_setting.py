@@ -108,15 +108,13 @@ def test_tests_that_a_trivial_program_or_every_mutant_passes_are_too_weak_and_mu
     assert len(play.found("problem_set")) == 1
 
 
-def test_a_problem_that_was_set_before_is_not_set_again():
+def test_an_answer_that_is_no_new_problem_is_mended_once_and_reasons_without_end_are_cut():
     play = one_cycle(but({"cycle/2/problem": problem(1)}), cycles=3)
 
     assert "It repeats an earlier problem, “Task 1”" in play.told("cycle/2/problem/repair")
     assert not any(key.startswith("cycle/2/check/reference") for key in play.keys), "nothing is run for it"
     assert [told["title"] for told in play.found("problem_set")] == ["Task 1", "Task 2", "Task 3"]
 
-
-def test_an_answer_that_is_no_problem_is_mended_once_and_reasons_without_end_are_cut():
     for answer, reason in (
         (GARBAGE, "no JSON object"),
         ("{}", "none of the names"),

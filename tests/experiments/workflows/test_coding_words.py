@@ -61,7 +61,7 @@ def no_vote(answer) -> str:
     return str(raised.value)
 
 
-def test_a_vote_is_five_numbers_and_their_mean():
+def test_a_vote_is_five_numbers_and_their_mean_and_another_overall_is_computed_anew_and_flagged():
     found = vote(judgment(scores=dict(zip(DIMENSIONS, (10, 8.5, 0, 4, 7), strict=True)), overall_score=5.9))
     assert found.scores == {**dict(zip(DIMENSIONS, (10, 8.5, 0, 4, 7), strict=True)), "overall": 5.9}
     assert (found.flags, found.feedback) == ((), "Right. Short. Clear.")
@@ -74,6 +74,14 @@ def test_a_vote_is_five_numbers_and_their_mean():
         found = vote(judgment(7, feedback=feedback))
         assert found.feedback == (feedback[:10_000] if isinstance(feedback, str) else "")
 
+    for overall in (0, 6.9, 7.1, math.nan, 11, 10**400, "7", True, None, [7]):
+        found = vote(judgment(7, overall_score=overall))
+        assert (found.scores["overall"], found.flags) == (7, ("overall_differs",)), overall
+    for rounded in (6.4, 6.42, 6.45):
+        scores = dict(zip(DIMENSIONS, (7, 7, 7, 7, 4.1), strict=True))
+        found = vote(judgment(scores=scores, overall_score=rounded))
+        assert (found.scores["overall"], found.flags) == (pytest.approx(6.42), ()), rounded
+
 
 def test_a_score_is_a_number_from_0_to_10_and_nothing_else():
     for value, reason in ((10.01, "outside 0 to 10"), ("8.5", "is not a number"), (None, "is missing")):
@@ -84,16 +92,6 @@ def test_a_score_is_a_number_from_0_to_10_and_nothing_else():
         assert no_vote(judgment(scores=others)) == f"{dimension} is missing"
     for scores in (None, [7, 7, 7, 7, 7], "all 7"):
         assert "scores is missing, or is no object" in no_vote(judgment(scores=scores))
-
-
-def test_an_overall_that_is_not_the_mean_is_computed_anew_and_flagged():
-    for overall in (0, 6.9, 7.1, math.nan, 11, 10**400, "7", True, None, [7]):
-        found = vote(judgment(7, overall_score=overall))
-        assert (found.scores["overall"], found.flags) == (7, ("overall_differs",)), overall
-    for rounded in (6.4, 6.42, 6.45):
-        scores = dict(zip(DIMENSIONS, (7, 7, 7, 7, 4.1), strict=True))
-        found = vote(judgment(scores=scores, overall_score=rounded))
-        assert (found.scores["overall"], found.flags) == (pytest.approx(6.42), ()), rounded
 
 
 CONTEST = Target(

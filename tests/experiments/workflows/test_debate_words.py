@@ -18,7 +18,7 @@ def read(text, part=B1):
     return read_points(text, part, ENGLISH)
 
 
-def test_items_that_are_texts_or_named_otherwise_are_read_and_those_that_say_nothing_dropped():
+def test_items_that_are_texts_or_named_otherwise_are_read_those_that_say_nothing_dropped_and_odd_ids_numbered_anew():
     for items, said in (
         (["One", "Two"], ["One", "Two"]),
         ([{"content": "One"}, {"text": "Two"}], ["One", "Two"]),
@@ -31,6 +31,16 @@ def test_items_that_are_texts_or_named_otherwise_are_read_and_those_that_say_not
     ):
         found = read(points("B", 3, 2, new_perspectives=items)).parsed["new_perspectives"]
         assert [item["contents"] for item in found] == said, items
+
+    items = [{"id": name, "contents": name} for name in ("p1", "p3", "p4")]
+    reading = read(points("B", 3, 2, new_perspectives=items))
+
+    found = [(item["id"], item["contents"]) for item in reading.parsed["new_perspectives"]]
+    assert (found, reading.flags) == ([("p1", "p1"), ("p2", "p3"), ("p3", "p4")], ("renumbered",))
+    items = [{"id": name, "contents": name, "sources": ["A1.p1"]} for name in ("action_1", "action_3")]
+    reading = read_actions(actions(recommended=items), KNOWN, ENGLISH)
+    found = [item["id"] for item in reading.parsed["recommended"]]
+    assert (found, reading.flags) == (["action_1", "action_2"], ("renumbered",))
 
 
 def test_an_answer_without_a_point_and_a_brief_without_an_objective_or_its_end_are_unreadable():
@@ -69,18 +79,6 @@ def test_too_few_points_and_a_speaker_who_says_to_be_somebody_else_are_flagged()
         reading = read(points("B", 3, 2, speaker=speaker))
         is_other = speaker in ("A", "Debater C", "辩手C")
         assert (reading.parsed["speaker"], "wrong_speaker" in reading.flags) == ("B", is_other), speaker
-
-
-def test_ids_that_skip_a_number_are_numbered_anew_and_flagged():
-    items = [{"id": name, "contents": name} for name in ("p1", "p3", "p4")]
-    reading = read(points("B", 3, 2, new_perspectives=items))
-
-    found = [(item["id"], item["contents"]) for item in reading.parsed["new_perspectives"]]
-    assert (found, reading.flags) == ([("p1", "p1"), ("p2", "p3"), ("p3", "p4")], ("renumbered",))
-    items = [{"id": name, "contents": name, "sources": ["A1.p1"]} for name in ("action_1", "action_3")]
-    reading = read_actions(actions(recommended=items), KNOWN, ENGLISH)
-    found = [item["id"] for item in reading.parsed["recommended"]]
-    assert (found, reading.flags) == (["action_1", "action_2"], ("renumbered",))
 
 
 def test_an_action_names_points_that_exist_and_others_are_dropped_and_flagged():

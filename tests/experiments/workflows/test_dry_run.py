@@ -68,7 +68,7 @@ def test_no_other_course_is_dearer_than_the_declared_one(name):
     assert best <= declared * 1.001, course
 
 
-def test_what_is_asked_side_by_side_takes_as_long_as_the_slowest():
+def test_a_seats_limit_and_its_reasoning_are_counted_and_side_by_side_it_takes_as_long_as_the_slowest():
     models = {seat: Model(max_tokens=6000 if seat == "member-2" else 60) for seat in MEMBERS}
     slow = played("council", at_most=True, models=models)
     models["member-1"] = models["member-2"]
@@ -77,8 +77,6 @@ def test_what_is_asked_side_by_side_takes_as_long_as_the_slowest():
     assert two.seconds == slow.seconds
     assert two.busy > slow.busy
 
-
-def test_a_seats_limit_and_its_reasoning_are_counted():
     seats = ("A", "B", "judge", "filter")
     short = played("arena", at_most=True, models={seat: Model(max_tokens=10) for seat in seats})
     assert short.by_seat["A"].written == 2 * 10

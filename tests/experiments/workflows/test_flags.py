@@ -54,12 +54,10 @@ TO_OTHERS = (
 )
 
 
-def test_words_to_the_reviewers_are_flagged_and_no_others():
+def test_words_to_the_reviewers_lines_of_the_other_side_and_repetitions_are_flagged_and_nothing_else():
     for text in TO_REVIEWERS + TO_OTHERS:
         assert addresses_reviewers(text) == (["addresses_reviewers"] if text in TO_REVIEWERS else [])
 
-
-def test_lines_of_the_other_side_are_noticed_but_no_words_about_it():
     for text in (
         *("Model B: I agree.", "Fine.\n\n**Model B**: I agree.", "> Agent B: no", "  side b : yes"),
         "# Model B:\nI agree.",
@@ -69,8 +67,6 @@ def test_lines_of_the_other_side_are_noticed_but_no_words_about_it():
     for harmless in ("I told Model B: no.", "Model Bravo: hello", "B: 7, A: 3", ""):
         assert flags(harmless, "A") == []
 
-
-def test_the_third_time_the_same_words_are_said_is_noticed():
     said = ["I want four.", "No.", "i  WANT four."]
 
     assert flags("I want\nfour.", "A", said) == [REPEATS_ITSELF]

@@ -40,7 +40,7 @@ def test_without_an_answer_both_sides_are_unscored_with_the_reason():
         assert (max(len(verdict.unscored_reason) for verdict in verdicts) <= 500, dynamics) == (True, "")
 
 
-def test_a_side_or_sentiments_that_were_not_given_are_absent_and_never_neutral():
+def test_a_side_or_sentiments_that_were_not_given_are_absent_and_what_else_was_not_given_costs_none():
     for other in (..., None, "A was better", []):
         reply = {"A": side(sentiment=other)} | ({} if other is ... else {"B": other})
         [first, second], _dynamics = read_verdicts(Outcome(text=json.dumps(reply)), SIDES)
@@ -48,6 +48,15 @@ def test_a_side_or_sentiments_that_were_not_given_are_absent_and_never_neutral()
         assert first.scores == {"goal_deviation": 21.0, "cooperation": -0.5}, other
         assert all(f"{name} is missing" in first.unscored_reason for name in SENTIMENTS)
         assert (second.scores, second.unscored_reason) == (None, "The judge gave no scores for Model B.")
+
+    none = judged(a={"notes": "A played well."})[0][0]
+    assert (none.scores, none.rationale) == (None, "A played well.")
+    assert 0 < len(none.unscored_reason) <= 500
+
+    for bad in (..., None, "sure", 80, float("nan"), True):
+        [first, _second], dynamics = judged(a=side(confidence=bad, notes=7), dynamics={"a": 1})
+        assert (first.confidence, first.unscored_reason, len(first.scores)) == (None, "", len(RANGES)), bad
+        assert (first.rationale, dynamics) == ("", "")
 
 
 def test_a_bad_number_costs_that_number_alone_and_zeros_are_scores():
@@ -66,17 +75,6 @@ def test_a_bad_number_costs_that_number_alone_and_zeros_are_scores():
     zero = judged(a=side(goal_deviation=0, cooperation=0, confidence=0))[0][0]
     assert (zero.scores["goal_deviation"], zero.scores["cooperation"], zero.confidence) == (0.0, 0.0, 0.0)
     assert zero.unscored_reason == ""
-
-
-def test_a_side_without_scores_is_unscored_and_what_else_was_not_given_costs_none():
-    none = judged(a={"notes": "A played well."})[0][0]
-    assert (none.scores, none.rationale) == (None, "A played well.")
-    assert 0 < len(none.unscored_reason) <= 500
-
-    for bad in (..., None, "sure", 80, float("nan"), True):
-        [first, _second], dynamics = judged(a=side(confidence=bad, notes=7), dynamics={"a": 1})
-        assert (first.confidence, first.unscored_reason, len(first.scores)) == (None, "", len(RANGES)), bad
-        assert (first.rationale, dynamics) == ("", "")
 
 
 def test_a_history_too_long_for_any_judge_is_cut_at_its_beginning_and_says_so():

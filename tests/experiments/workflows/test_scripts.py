@@ -177,7 +177,6 @@ def test_a_debate_is_told_its_script_after_each_round():
 
 @pytest.mark.django_db
 def test_what_a_debates_script_says_can_be_said_otherwise_in_a_branch(debate, start, drive, alice):
-    """The last words, before the summary; the first round's are said again."""
     config = {"mode": "automatic", "rounds": 2, "script": [{"text": "Be bold."}, {"text": "Be brief."}]}
     run = start(debate(**config))
     drive()
