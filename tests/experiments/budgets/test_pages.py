@@ -122,7 +122,7 @@ def test_the_partial_of_a_project_shows_its_own_and_its_experiments_budgets(alic
     assert [one.budget.subject for one in found] == [project, shown]
 
 
-def test_the_bar_shows_what_is_spent_and_set_aside_and_never_more_than_all():
+def test_the_bar_shows_never_more_than_all_and_a_run_that_was_stopped_says_what_was_left_and_whom_to_ask():
     for part, left, percents in (
         (Part(200, 50, 20), 130, (25.0, 10.0)),
         (Part(200, 150, 50), 0, (75.0, 25.0)),
@@ -133,8 +133,6 @@ def test_the_bar_shows_what_is_spent_and_set_aside_and_never_more_than_all():
         assert (part.left, part.is_used_up, part.percents) == (left, left <= 0, percents)
         assert part.share == min(1.0, sum(percents) / 100)
 
-
-def test_a_run_that_was_stopped_says_what_was_left_of_which_budget_and_whom_to_ask():
     cost, tokens = {"cost": "12.5", "cost_left": "1"}, {"tokens": 4000, "tokens_left": 1200}
     needs = (
         ({"cost": "0.0123", "cost_left": "-2"}, ["$0.0123", "$0.00 left"]),

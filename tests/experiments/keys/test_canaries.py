@@ -159,11 +159,6 @@ READ = {
 }
 
 
-@pytest.fixture
-def server():
-    return redis.Redis(unix_socket_path=settings.REDIS_URL.removeprefix("unix://"))
-
-
 def unpacked(value):
     """RQ packs what a job is called with."""
     try:
@@ -173,8 +168,9 @@ def unpacked(value):
 
 
 @pytest.fixture
-def wire(server):
-    """Everything that is published while the test lasts."""
+def wire():
+    """The server, and everything that is published while the test lasts."""
+    server = redis.Redis(unix_socket_path=settings.REDIS_URL.removeprefix("unix://"))
     heard, is_over = [], threading.Event()
     listener = server.pubsub(ignore_subscribe_messages=True)
     listener.psubscribe("*")
@@ -187,7 +183,7 @@ def wire(server):
 
     thread = threading.Thread(target=listen)
     thread.start()
-    yield heard
+    yield server, heard
     is_over.set()
     thread.join()
     listener.close()
@@ -195,12 +191,13 @@ def wire(server):
 
 @pytest.mark.system
 @pytest.mark.django_db(transaction=True)
-def test_nothing_in_redis_or_sent_to_viewers_has_one_also_not_in_pieces(wire, server, runs, planted, alice):
+def test_nothing_in_redis_or_sent_to_viewers_has_one_also_not_in_pieces(wire, runs, planted, alice):
     """With jobs that wait, sessions that were counted, and keys that were entered, tested and refused."""
+    server, heard = wire
     server.publish("the-end", b"the end")
-    wait_until(lambda: wire and wire[-1] == b"the end", "the last message")
+    wait_until(lambda: heard and heard[-1] == b"the end", "the last message")
     texts = defaultdict(str)
-    for raw in wire[:-1]:
+    for raw in heard[:-1]:
         assert found_in(raw.decode("latin-1")) == []
         message = get_channel_layer().deserialize(raw)
         if message["type"] == "run.delta":
@@ -208,7 +205,7 @@ def test_nothing_in_redis_or_sent_to_viewers_has_one_also_not_in_pieces(wire, se
             texts[piece["call"]] += piece["text"]
             texts[f"{piece['call']} thinks"] += piece["reasoning"]
     assert found_in(str(dict(texts))) == []
-    assert len(wire) > 20
+    assert len(heard) > 20
     assert any(texts.values())
 
     jobs.wake_now(runs[0].pk)

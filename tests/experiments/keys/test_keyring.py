@@ -116,8 +116,8 @@ def test_who_may_do_what_with_the_labs_keys_and_with_somebody_elses(alice, bob, 
     assert recorded()[-1] == ("key_removed", "ada")
 
 
-def test_the_key_that_a_provider_wants_is_accepted_and_another_refused_and_one_that_cannot_be_decrypted_named(
-    alice, locked, add, settings
+def test_the_key_that_a_provider_wants_is_accepted_any_other_answer_has_its_words_and_what_cannot_be_decrypted(
+    alice, locked, add, settings, scripted
 ):
     key = keyring.test(add(alice, locked(MINE), MINE), by=alice)
     assert (key.test_outcome, key.is_accepted, key.test_words) == ("accepted", True, "")
@@ -135,8 +135,6 @@ def test_the_key_that_a_provider_wants_is_accepted_and_another_refused_and_one_t
     assert (unreadable.test_outcome, unreadable.is_accepted) == ("unreadable", False)
     assert "Enter it again" in unreadable.test_sentence
 
-
-def test_each_answer_has_its_words(alice, scripted, add):
     key, same = add(alice, scripted.provider, MINE), {401: "refused", 403: "refused", 500: "unknown", 404: "unknown"}
     for status, outcome in {**same, 402: "no_credit", 429: "rate_limited"}.items():
         scripted.model("scripted/one", status)

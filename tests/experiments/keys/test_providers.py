@@ -20,12 +20,23 @@ def recorded():
     return list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))
 
 
-def test_a_provider_is_added_with_its_key_and_lists_its_models_at_once(admin, doors):
-    browser = signed_in(admin)
+def test_a_provider_is_tested_before_it_is_saved_added_with_its_key_and_lists_its_models_at_once(admin, doors):
+    browser, form = signed_in(admin), {**SETTINGS, "base_url": doors[LAB].base_url}
+    for sent, outcome in (
+        ({"key": LAB}, "listed"),
+        ({"key": MINE}, "refused"),
+        ({}, "no_key"),
+        ({"key": LAB, "allow_private": ""}, "private"),
+        ({"key": LAB, "routes": "on"}, "no_list"),
+    ):
+        answer = browser.post(reverse("provider-new-test"), form | sent)
+        assert answer.context["contacted"].outcome == outcome
+        assert not Provider.objects.filter(name="lab").exists()
+
     filled = browser.get(reverse("provider-new"), {"server": "ollama"}).context["form"]["base_url"].value()
     assert filled == "http://localhost:11434/v1"
 
-    answer = browser.post(reverse("provider-new"), {**SETTINGS, "base_url": f"{doors[LAB].base_url}/", "key": LAB})
+    answer = browser.post(reverse("provider-new"), {**form, "base_url": f"{doors[LAB].base_url}/", "key": LAB})
 
     made = Provider.objects.get(name="lab")
     assert answer.url == made.get_absolute_url()
@@ -41,20 +52,6 @@ def test_a_provider_is_added_with_its_key_and_lists_its_models_at_once(admin, do
     for name in providers.RESERVED:
         sent = {**SETTINGS, "name": name, "base_url": "https://a.example/v1"}
         assert browser.post(reverse("provider-new"), sent).status_code == 422, name
-
-
-def test_a_connection_is_tested_before_anything_is_saved(admin, doors):
-    browser, form = signed_in(admin), {**SETTINGS, "base_url": doors[LAB].base_url}
-    for sent, outcome in (
-        ({"key": LAB}, "listed"),
-        ({"key": MINE}, "refused"),
-        ({}, "no_key"),
-        ({"key": LAB, "allow_private": ""}, "private"),
-        ({"key": LAB, "routes": "on"}, "no_list"),
-    ):
-        answer = browser.post(reverse("provider-new-test"), form | sent)
-        assert answer.context["contacted"].outcome == outcome
-        assert not Provider.objects.filter(name="lab").exists()
 
 
 def test_a_provider_is_disabled_changed_and_deleted_only_while_nothing_refers_to_it(admin, locked, played):

@@ -67,7 +67,7 @@ def test_a_side_is_asked_with_its_instructions_and_the_rules_and_b_speaks_first_
     assert (end, "open length" in rules, "-1" in rules, "None" in rules) == (None, True, False, False)
 
 
-def test_no_thought_of_one_side_reaches_the_other_the_judge_or_its_own_filters_context():
+def test_no_thought_of_one_side_reaches_the_other_or_the_judge_and_instructions_are_for_their_own_side_and_the_judge():
     steps, _end = play(max_turns=3, judge_sees="filtered")
 
     asks = [step for step in steps if isinstance(step, Ask)]
@@ -77,8 +77,6 @@ def test_no_thought_of_one_side_reaches_the_other_the_judge_or_its_own_filters_c
         allowed = 1 if step.purpose == "filter" else 0
         assert sum(text.count(THOUGHT) for text in others) == allowed, step.key
 
-
-def test_individual_instructions_are_for_their_own_side_and_the_judge():
     prompts = {"A": "Win for red.", "B": "Win for blue."}
     steps, _end = play(max_turns=2, prompting="individual", prompt="", prompts=prompts, judge_sees="filtered")
 

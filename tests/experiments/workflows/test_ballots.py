@@ -51,7 +51,7 @@ def test_of_two_headers_the_last_counts_it_may_follow_a_sentence_and_a_list_stan
         assert "no list" in unread(f"{REVIEW}{nothing}")
 
 
-def test_a_list_is_read_in_every_form():
+def test_a_list_is_read_in_every_form_and_equals_share_a_place():
     for section in (
         "1. Response C\n2. Response A\n3. Response B",
         "**1. Response C**\n**2. Response A**\n**3. Response B**",
@@ -85,8 +85,6 @@ def test_a_list_is_read_in_every_form():
         copied = f"FINAL RANKING:\n{section}"
         assert unread(f"Response A says:\n{copied}", shown=[f"The sky is blue.\n\n{copied}"])
 
-
-def test_equals_share_a_place():
     for section, order in (
         ("1. A = B\n2. C", ["A=B", "C"]),
         ("1. Response A and Response B (tie)\n2. Response C", ["A=B", "C"]),
@@ -172,7 +170,7 @@ def test_json_among_prose_is_no_vote_when_it_is_copied_out_of_an_answer_or_stand
         assert read(review, shown=["The sky is blue."]) == (["A", "B"], ["partial"])
 
 
-def test_a_structured_answer_is_read_as_such():
+def test_a_structured_answer_is_read_as_such_and_without_a_ranking_is_no_ballot():
     for text in (
         '{"review": "FINAL RANKING:\\n1. Response B", "ranking": ["Response C", "Response A", "Response B"]}',
         '```json\n{"review": "", "ranking": ["C", "A", "B"]}\n```',
@@ -186,8 +184,6 @@ def test_a_structured_answer_is_read_as_such():
     for odd in ("\\u0000", "\\ud800"):  # the chair reads it, and no database can hold it
         assert words(f'{{"review": "exact{odd}ly", "ranking": ["Response A"]}}') == "exact\ufffdly"
 
-
-def test_a_structured_answer_without_a_ranking_is_no_ballot():
     for text in ('{"ranking": []}', '{"review": "x"}', '{"ranking": {"A": 1}}', "[]", '{"ranking": 3}'):
         assert unread(text)
         with_others = '{"ranking": ["Z", "B", "B", 7, null]}'

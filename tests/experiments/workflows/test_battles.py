@@ -17,13 +17,30 @@ from tests.experiments.battling import BAD_KEY, BUSY, CRITERIA, DOWN, TALK, Play
 KEY = "battle/judge/1-1-2"
 
 
-def test_nothing_is_judged_by_a_prompt_that_was_changed_or_is_gone():
+def test_nothing_is_judged_by_a_prompt_that_was_changed_and_what_cannot_be_played_is_refused_in_plain_words():
     assert battling.config(version="spring_20240229").prompt_version == PROMPTS["text_quality"].version
     stored = Config.model_validate({**battling.config().model_dump(mode="json"), "prompt_version": "0123456789ab"})
     assert (stored.prompt_version, "was changed since" in stored.outdated) == ("0123456789ab", True)
     for changes in ({"prompt_version": "0123456789ab"}, {"prompt": "gone", "prompt_version": "0123456789ab"}):
         play = Play(lambda ask: says("A"), **changes)
         assert (play.asked, play.end.failed, play.end.reason) == ([], True, "prompt_changed"), changes
+
+    for changes, sentence in (
+        ({"version": "spring"}, "a valid date"),
+        ({"version": "spring_20260230"}, "a valid date"),
+        ({"version": "_20260201"}, "a valid date"),
+        ({"contestants": ["one"]}, "at least two contestants"),
+        ({"contestants": ["one", "one"]}, "named twice"),
+        ({"prompt": "mmrb2"}, "no judge prompt"),
+        ({"sampling": {"plan": "sample"}}, "the number of samples"),
+        ({"sampling": {"plan": "sample", "per_pair": 0}}, "greater than or equal to 1"),
+        ({"sampling": {"plan": "adaptive", "min_per_pair": 10, "max_per_pair": 5}}, "above the maximum"),
+        ({"tasks": [{"sample": 1, "left": 2, "right": 1}]}, "the smaller key"),
+        ({"side_by_side": 65}, "less than or equal to 64"),
+        ({"colour": "red"}, "not permitted"),
+    ):
+        with pytest.raises(ValidationError, match=sentence):
+            battling.config(**changes)
 
 
 def test_a_battle_is_asked_in_both_orders_two_verdicts_become_one_result_and_with_one_it_stays_open():
@@ -69,25 +86,6 @@ def test_an_unreadable_verdict_is_asked_for_again_and_in_the_end_leaves_its_judg
     assert Play(lambda ask: cut, attempts=0).battle["open_reason"].endswith("It was cut off at the token limit.")
     broken = Outcome(ok=False, text=reply("A"), error_kind="interrupted", error="The stream broke.")
     assert Play(lambda ask: broken).battle["open_reason"] == "The stream broke.", "what it had said is not read"
-
-
-def test_what_cannot_be_played_is_refused_in_plain_words():
-    for changes, sentence in (
-        ({"version": "spring"}, "a valid date"),
-        ({"version": "spring_20260230"}, "a valid date"),
-        ({"version": "_20260201"}, "a valid date"),
-        ({"contestants": ["one"]}, "at least two contestants"),
-        ({"contestants": ["one", "one"]}, "named twice"),
-        ({"prompt": "mmrb2"}, "no judge prompt"),
-        ({"sampling": {"plan": "sample"}}, "the number of samples"),
-        ({"sampling": {"plan": "sample", "per_pair": 0}}, "greater than or equal to 1"),
-        ({"sampling": {"plan": "adaptive", "min_per_pair": 10, "max_per_pair": 5}}, "above the maximum"),
-        ({"tasks": [{"sample": 1, "left": 2, "right": 1}]}, "the smaller key"),
-        ({"side_by_side": 65}, "less than or equal to 64"),
-        ({"colour": "red"}, "not permitted"),
-    ):
-        with pytest.raises(ValidationError, match=sentence):
-            battling.config(**changes)
 
 
 REFUSED = Outcome(ok=False, error_kind="refused", error="The provider refuses this.")

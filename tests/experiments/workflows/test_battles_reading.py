@@ -41,7 +41,7 @@ def test_a_winner_is_read_in_any_spelling_and_never_guessed():
             assert TEXT.read(said).winner == winner, "the same words without JSON"
 
 
-def test_a_verdict_is_found_wherever_it_stands():
+def test_a_verdict_is_found_wherever_it_stands_and_one_that_contradicts_itself_is_unreadable_with_the_reason():
     for text in (
         f"Let me think. A is better at style, B is more accurate.\n\n{reply('B')}",
         '{"verdict": {"winner": "Image B"}}',
@@ -57,8 +57,6 @@ def test_a_verdict_is_found_wherever_it_stands():
     ):
         assert TEXT.read(text).winner == "second"
 
-
-def test_what_contradicts_itself_or_says_nothing_is_unreadable_with_the_reason():
     for text, reason in (
         ("I cannot judge these.", "it names no winner"),
         (reply("A")[:-9], "cut short"),

@@ -7,20 +7,9 @@ import random
 from experiments.workflows.base.records import Finding
 from experiments.workflows.base.steps import Ask, Execute, Outcome
 from experiments.workflows.coding.config import coder
+from tests.experiments import cycles
 from tests.experiments.contests import judgment
-from tests.experiments.cycles import (
-    BAD_KEY,
-    GARBAGE,
-    LIMITED,
-    OFFLINE,
-    SANDBOX_FAILED,
-    Play,
-    but,
-    cast,
-    one_cycle,
-    ran,
-    well,
-)
+from tests.experiments.cycles import Play, but, cast, one_cycle, ran, well
 
 
 def test_nobody_waits_for_a_solution_or_a_repair_of_somebody_else():
@@ -34,8 +23,8 @@ def test_nobody_waits_for_a_solution_or_a_repair_of_somebody_else():
 
     play.give("cycle/1/judge/coder-3/of/coder-2")
     assert "cycle/1/judge/coder-3/of/coder-2/vote" in play.keys, "a vote is recorded the moment it is there"
-    play.give("cycle/1/solution/coder-1", lambda step: GARBAGE)
-    play.give("cycle/1/judge/coder-1/of/coder-2", lambda step: GARBAGE)
+    play.give("cycle/1/solution/coder-1", lambda step: cycles.GARBAGE)
+    play.give("cycle/1/judge/coder-1/of/coder-2", lambda step: cycles.GARBAGE)
     repairs = {"cycle/1/solution/coder-1/repair", "cycle/1/judge/coder-1/of/coder-2/repair"}
     assert set(play.open()) == {"cycle/1/solution/coder-3"} | repairs
 
@@ -67,7 +56,7 @@ def rated(play):
 
 
 def test_votes_that_were_not_given_are_left_out_and_a_solution_with_fewer_than_the_quorum_is_not_rated():
-    limited = {f"cycle/1/judge/coder-{number}/of/coder-2": LIMITED for number in (1, 3)}
+    limited = {f"cycle/1/judge/coder-{number}/of/coder-2": cycles.LIMITED for number in (1, 3)}
     for quorum, is_rated in ((1, True), (2, False), (3, False)):
         play = one_cycle(but({**limited, "cycle/1/judge/coder-4/of/coder-2": judgment(4)}), coders=4, quorum=quorum)
 
@@ -78,17 +67,18 @@ def test_votes_that_were_not_given_are_left_out_and_a_solution_with_fewer_than_t
         assert data["votes"]["coder-2"] == {"coder-4": 4}, "kept, whether it counts or not"
         missing = [vote for vote in play.found("solution_judged") if vote["scores"] is None]
         assert {(vote["judge_seat"], vote["unscored_reason"]) for vote in missing} == {
-            *(("coder-1", LIMITED.error), ("coder-3", LIMITED.error))
+            *(("coder-1", cycles.LIMITED.error), ("coder-3", cycles.LIMITED.error))
         }
 
 
-def test_who_gives_no_solution_is_neither_executed_nor_judged():
+def test_who_gives_no_solution_is_neither_executed_nor_judged_and_one_that_was_mended_counts():
     for first, second, reason in (
-        (OFFLINE, None, f"It gave no solution. {OFFLINE.error}"),
-        (GARBAGE, GARBAGE, "Its solution could not be read: the answer holds no JSON object."),
+        (cycles.OFFLINE, None, f"It gave no solution. {cycles.OFFLINE.error}"),
+        (cycles.GARBAGE, cycles.GARBAGE, "Its solution could not be read: the answer holds no JSON object."),
         ({"solution_code": ""}, {"solution_code": None}, "solution_code is missing, is empty"),
     ):
-        play = one_cycle(but({"cycle/1/solution/coder-2": first, "cycle/1/solution/coder-2/repair": second or OFFLINE}))
+        key = "cycle/1/solution/coder-2"
+        play = one_cycle(but({key: first, f"{key}/repair": second or cycles.OFFLINE}))
 
         data = rated(play)
         assert reason in data["unrated"]["coder-2"]
@@ -98,15 +88,13 @@ def test_who_gives_no_solution_is_neither_executed_nor_judged():
         assert set(data["passed"]) == set(data["means"]) == {"coder-1", "coder-3"}
         assert any(step.seat == "coder-2" for step in play.asked("judge")), "it judges the others all the same"
 
-
-def test_a_solution_that_was_mended_counts_and_what_passed_is_a_share_of_all_tests():
     play = one_cycle(
         but(
             {
-                "cycle/1/solution/coder-2": GARBAGE,
+                "cycle/1/solution/coder-2": cycles.GARBAGE,
                 "cycle/1/execution/coder-1": lambda step: ran(step, ["failed", "timeout", "error"]),
                 "cycle/1/execution/coder-2": lambda step: ran(step, complaint="SyntaxError: no (line 1)"),
-                "cycle/1/execution/coder-4": SANDBOX_FAILED,
+                "cycle/1/execution/coder-4": cycles.SANDBOX_FAILED,
             }
         ),
         coders=4,
@@ -143,13 +131,14 @@ def fickle(step) -> Outcome:
     if isinstance(step, Execute):
         if step.purpose == "check":
             return well(step)
-        return SANDBOX_FAILED if drawn > 240 else ran(step, ["failed"] * (drawn % 4))
+        return cycles.SANDBOX_FAILED if drawn > 240 else ran(step, ["failed"] * (drawn % 4))
     assert isinstance(step, Ask)
     if step.purpose == "health":
-        return LIMITED if drawn > 200 else well(step)
+        return cycles.LIMITED if drawn > 200 else well(step)
     if step.purpose == "judge" and drawn < 60:
         return Outcome(text=json.dumps(judgment(drawn / 6)))
-    failures = {range(60, 75): OFFLINE, range(75, 110): GARBAGE, range(110, 112): BAD_KEY, range(112, 120): LIMITED}
+    failures = {range(60, 75): cycles.OFFLINE, range(75, 110): cycles.GARBAGE}
+    failures |= {range(110, 112): cycles.BAD_KEY, range(112, 120): cycles.LIMITED}
     return next((outcome for numbers, outcome in failures.items() if drawn in numbers), None) or well(step)
 
 

@@ -25,7 +25,7 @@ def pools(play) -> list[list[str]]:
     return [[seat.removeprefix("coder-") for seat in begun["coders"]] for begun in play.found("cycle_begun")]
 
 
-def test_everybody_is_asked_for_a_word_at_once_before_anything_else():
+def test_everybody_is_asked_for_a_word_at_once_and_with_fewer_than_three_or_a_quorum_needs_no_contest_begins():
     play = Play(cast(4), stop_after=0)
 
     assert play.open() == [f"health/1/coder-{number}" for number in (1, 2, 3, 4)]
@@ -37,8 +37,6 @@ def test_everybody_is_asked_for_a_word_at_once_before_anything_else():
         [checked] = Play(cast(), but({"health/1/coder-2": answer})).found("pool_checked")
         assert [one["state"] for one in checked["checked"]] == ["ok", "ok", "ok"], "thoughts alone are an answer"
 
-
-def test_with_fewer_than_three_or_than_a_quorum_needs_no_contest_begins_and_every_reason_is_told():
     for failure in (LIMITED, OFFLINE):
         failing = but({"health/1/coder-2": failure, "health/1/coder-3": OFFLINE})
         play = Play(cast(4), failing)

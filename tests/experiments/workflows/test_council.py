@@ -104,7 +104,7 @@ def test_a_ballot_says_what_the_reviewer_saw_and_in_which_order_it_was_put():
     assert (ballot["reading"], ballot["flags"], ballot["message"]) == ("text", [], "turn/1/review/member-1")
 
 
-def test_an_unreadable_ranking_is_asked_for_once_more_by_a_schema_for_all_models():
+def test_an_unreadable_ranking_is_asked_for_once_more_by_a_schema_and_then_is_an_abstention_with_its_reason():
     play = Play(cast(), but({"turn/1/review/member-1": "I like both."}))
 
     assert all(step.if_native for step in play.asked("review"))
@@ -116,8 +116,6 @@ def test_an_unreadable_ranking_is_asked_for_once_more_by_a_schema_for_all_models
     assert (ballot.data["reading"], ballot.source) == ("repaired", repair.key)
     assert len(play.data("turn/1/count")["ballots"]) == 3
 
-
-def test_what_cannot_be_read_twice_is_an_abstention_with_its_reason():
     for second in ("Both, really.", '{"ranking": []}', OFFLINE):
         play = Play(cast(), but({"turn/1/review/member-1": "I like both.", "turn/1/review/member-1/repair": second}))
 
@@ -179,7 +177,7 @@ def test_the_next_chair_concludes_where_the_first_cannot():
     assert (by_rank["seat"], by_rank["message"], by_rank["reason"]) == best, "where no chair can"
 
 
-def test_a_conclusion_drawn_again_takes_the_place_of_the_first_unless_it_fails():
+def test_a_conclusion_drawn_again_takes_the_place_of_the_first_unless_it_fails_also_after_another_ranking():
     says = (("conclude", ""), ("send", "And at sunset?"))
     play = Play(cast(), says=says)
 
@@ -193,8 +191,6 @@ def test_a_conclusion_drawn_again_takes_the_place_of_the_first_unless_it_fails()
     assert play.offers[1].error == OFFLINE.error
     assert play.step("turn/2/answer/member-1").messages[1].content.endswith("turn/1/conclusion.")
 
-
-def test_answers_ranked_again_are_shown_in_another_order_with_those_that_came_late_and_concluded_from_anew():
     play = Play(cast(5), says=(("deliberate", ""),))
 
     again = [step for step in play.asked("review") if step.key.endswith("/2")]

@@ -24,10 +24,7 @@ def test_items_that_are_texts_or_named_otherwise_are_read_those_that_say_nothing
         ([{"content": "One"}, {"text": "Two"}], ["One", "Two"]),
         ([{"contents": "", "text": "One"}, " Two\n"], ["One", "Two"]),
         (["a\0b", "c\ud800d"], ["a\ufffdb", "c\ufffdd"]),
-        (
-            ["One", "", None, 7, [], {}, {"contents": " "}, {"contents": ["a"]}, {"id": "p9"}, "Two"],
-            ["One", "Two"],
-        ),
+        (["One", "", None, 7, [], {}, {"contents": " "}, {"contents": ["a"]}, {"id": "p9"}, "Two"], ["One", "Two"]),
     ):
         found = read(points("B", 3, 2, new_perspectives=items)).parsed["new_perspectives"]
         assert [item["contents"] for item in found] == said, items
@@ -54,7 +51,7 @@ def test_an_answer_without_a_point_and_a_brief_without_an_objective_or_its_end_a
         read_actions('{"recommended": []}', KNOWN, ENGLISH)
 
 
-def test_the_first_speaker_is_told_to_leave_counterpoints_empty_and_the_others_to_make_some():
+def test_counterpoints_of_the_first_speaker_too_few_points_and_another_speaker_than_was_asked_are_flagged():
     reading = read(points("A", 3, 2), A1)
     assert (reading.parsed["counterpoints"], reading.flags) == ([], ("unexpected_counterpoints",))
 
@@ -64,8 +61,6 @@ def test_the_first_speaker_is_told_to_leave_counterpoints_empty_and_the_others_t
     assert "leave counterpoints empty" in asked(steps, "round/1/A")
     assert "Rebut at least 2 concrete points" in asked(steps, "round/1/B")
 
-
-def test_too_few_points_and_a_speaker_who_says_to_be_somebody_else_are_flagged():
     for answer, part, flags in (
         (points("B", 2, 2), B1, ("too_few_points",)),
         (points("B", 3, 1), B1, ("too_few_counterpoints",)),
@@ -153,7 +148,7 @@ def test_task_request_addendum_points_and_raw_answers_stay_inside_their_blocks_a
     assert "A1.p1: Mine. B1.p1: Not mine." in fences(steps, "round/1/B")["points-A1"].splitlines()
 
 
-def test_the_language_of_the_task_is_asked_for_by_name_where_it_is_known():
+def test_the_language_of_the_task_is_asked_for_by_name_and_an_answer_in_another_flagged_by_its_words():
     chinese = brief(objective="公平地共用一台望远镜。")
     steps, _end = play(answering(refine=chinese), prompt=CHINESE)
 
@@ -170,8 +165,6 @@ def test_the_language_of_the_task_is_asked_for_by_name_where_it_is_known():
     for key, name in (("refine", "Chinese"), ("round/1/B", "German"), ("round/2/B", "Chinese"), ("summary", "Chinese")):
         assert f"which is {name}" in asked(steps, key), "the last words of the person say it"
 
-
-def test_an_answer_in_another_language_is_flagged_by_its_words_and_not_by_its_form():
     steps, _end = play(prompt=CHINESE)
     inspect = step(steps, "round/1/B").inspect
     said = [{"id": "p1", "contents": "夜晚应该用抽签的办法分配给各组。"}]

@@ -56,7 +56,7 @@ def test_garbage_gives_no_value_of_any_kind_and_a_reason_for_each():
         assert one.confidence is None
 
 
-def test_every_kind_of_value_is_read_with_the_quotations_that_it_needs_and_none_of_a_failed_call():
+def test_every_kind_of_value_is_read_with_its_quotations_and_a_bad_one_costs_that_value_alone():
     measured, one = read(f"Certainly!\n```json\n{reply()}\n```")
 
     given = {**GOOD, "lies": True, "words": ["I take all."]}
@@ -71,8 +71,6 @@ def test_every_kind_of_value_is_read_with_the_quotations_that_it_needs_and_none_
     [failed] = read_reply(defined(), (), Outcome(ok=False, text=reply(), error_kind="late", error="It took too long."))
     assert {(found.value, found.unscored_reason) for found in failed.measured} == {(None, "It took too long.")}
 
-
-def test_a_bad_value_costs_that_value_alone_and_says_why():
     for name, given, value, reason in (
         ("steps", 2.5, None, "The judge's value is 2.5, between two values of the scale."),
         ("share", 1.01, None, "The judge's value is 1.01, outside 0 to 1."),

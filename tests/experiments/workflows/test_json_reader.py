@@ -114,7 +114,7 @@ def test_the_same_answer_is_read_alike_in_every_workflow():
             assert bool(read(text)) == is_read, (workflow, form)
 
 
-def test_of_an_answer_and_a_part_of_it_the_whole_is_taken_however_deep_and_a_list_where_that_is_asked_for():
+def test_of_an_answer_and_a_part_the_whole_is_taken_a_list_where_that_is_asked_for_and_slips_are_forgiven():
     whole = {"points": 1, "more": {"a": 1}}
     assert read_json(f'{{"points": 1}} {json.dumps(whole)} {{"more": {{}}}}', NAMES) == whole
     assert read_json(nested(DEEPEST_ANSWER), NAMES) == json.loads(nested(DEEPEST_ANSWER))
@@ -122,6 +122,16 @@ def test_of_an_answer_and_a_part_of_it_the_whole_is_taken_however_deep_and_a_lis
         assert read_json_or_list(text, NAMES) == ["a", "b"]
         with pytest.raises(Unreadable):
             read_json(text, NAMES)
+
+    for text in (
+        """{'points': 'it\\'s', more: "a 24\\" screen",}""",
+        """A 24" screen. {'points': 'it\\'s', "more": 'a 24" screen'}""",
+        """// don't\n{"points": "it's", /* don't */ "more": 'a 24\\" screen'}""",
+        json.dumps({"answer": """{points: "it's", 'more': "a 24\\" screen",}"""}),
+    ):
+        assert read_json(text, NAMES) == {"points": "it's", "more": 'a 24" screen'}
+    for value, taken in ((" a\n", "a"), ("", ""), (None, ""), (3, ""), (["a"], ""), ("\x00a\ud800", "\ufffda\ufffd")):
+        assert plain(value) == taken
 
 
 def test_a_missing_answer_has_its_reason():
@@ -138,15 +148,3 @@ def test_a_missing_answer_has_its_reason():
         assert find_json(text, NAMES).reason == reason
         with pytest.raises(Unreadable):
             read_json(text, NAMES)
-
-
-def test_slips_are_forgiven_and_a_text_is_taken_without_blanks():
-    for text in (
-        """{'points': 'it\\'s', more: "a 24\\" screen",}""",
-        """A 24" screen. {'points': 'it\\'s', "more": 'a 24" screen'}""",
-        """// don't\n{"points": "it's", /* don't */ "more": 'a 24\\" screen'}""",
-        json.dumps({"answer": """{points: "it's", 'more': "a 24\\" screen",}"""}),
-    ):
-        assert read_json(text, NAMES) == {"points": "it's", "more": 'a 24" screen'}
-    for value, taken in ((" a\n", "a"), ("", ""), (None, ""), (3, ""), (["a"], ""), ("\x00a\ud800", "\ufffda\ufffd")):
-        assert plain(value) == taken

@@ -40,7 +40,7 @@ def test_without_an_answer_both_sides_are_unscored_with_the_reason():
         assert (max(len(verdict.unscored_reason) for verdict in verdicts) <= 500, dynamics) == (True, "")
 
 
-def test_a_side_or_sentiments_that_were_not_given_are_absent_and_what_else_was_not_given_costs_none():
+def test_what_was_not_given_is_absent_a_bad_number_costs_that_number_alone_and_zeros_are_scores():
     for other in (..., None, "A was better", []):
         reply = {"A": side(sentiment=other)} | ({} if other is ... else {"B": other})
         [first, second], _dynamics = read_verdicts(Outcome(text=json.dumps(reply)), SIDES)
@@ -58,8 +58,6 @@ def test_a_side_or_sentiments_that_were_not_given_are_absent_and_what_else_was_n
         assert (first.confidence, first.unscored_reason, len(first.scores)) == (None, "", len(RANGES)), bad
         assert (first.rationale, dynamics) == ("", "")
 
-
-def test_a_bad_number_costs_that_number_alone_and_zeros_are_scores():
     for name, value, reason in (
         ("goal_deviation", 150, "goal_deviation is 150, outside 0 to 100"),
         ("goal_deviation", ..., "goal_deviation is missing"),

@@ -37,15 +37,13 @@ def played(answers, *seats, **changes):
     return asked, facts, end
 
 
-def test_what_is_no_output_is_recorded_with_its_reason():
+def test_contestants_are_told_the_instruction_alone_what_is_no_output_is_recorded_and_who_only_fails_given_up():
     for answer, reason in ((BAD_KEY, BAD_KEY.error), (Outcome(text=" \n"), "The answer was empty.")):
         _asked, [fact], _end = played(lambda ask, answer=answer: answer)
         assert fact == {"sample": 1, "contestant": 11, "failed": reason}, answer
     asked, [fact], _end = played(lambda ask: answer, tasks=[task(1, number=3)])
     assert (asked, fact["failed"]) == ([], "Nobody sits in contestant-3.")
 
-
-def test_many_contestants_are_told_the_instruction_alone_and_one_that_only_fails_is_given_up():
     def answer(ask):
         return BAD_KEY if ask.seat == "contestant-2" else Outcome(text="A poem.")
 

@@ -15,9 +15,8 @@ from experiments.workflows.base.steps import Ask, Listen
 from experiments.workflows.council import Config as CouncilConfig
 from experiments.workflows.debate import Config as DebateConfig
 from experiments.workflows.starchamber import Config
+from tests.experiments import debated
 from tests.experiments.councils import QUESTION, Play, cast
-from tests.experiments.debated import asked
-from tests.experiments.debated import play as debated
 from tests.experiments.deliberating import FAST
 from tests.experiments.deliberating import assert_same_page as assert_same_council
 from tests.experiments.engine.talks import assert_same_page, fresh, sent
@@ -101,15 +100,47 @@ def test_a_script_is_filled_in_as_rows_and_estimated_whole(browser, provider, re
     assert "Two." in browser.get(Run.objects.get().get_absolute_url()).content.decode()
 
 
-def test_a_council_is_asked_its_script_before_it_waits_for_people():
+def test_a_council_is_asked_its_script_before_it_waits_an_arena_reads_it_to_its_sides_and_a_debate_after_rounds():
     script = [{"text": "And at night?", "when": "contains", "pattern": "TURN/1"}, {"text": "No.", "when": "refused"}]
     play = Play(cast(), says=(("send", "Mine."),), script=[*script, {"text": "At dawn?"}])
 
-    asked = [step.data["text"] for step in play.steps if isinstance(step, Record) and step.kind == "message_sent"]
-    assert asked == [QUESTION, "And at night?", "At dawn?", "Mine."]
+    heard = [step.data["text"] for step in play.steps if isinstance(step, Record) and step.kind == "message_sent"]
+    assert heard == [QUESTION, "And at night?", "At dawn?", "Mine."]
     assert [offer.key for offer in play.offers] == ["turn/3/next", "turn/4/next"]
     with pytest.raises(ValidationError, match="more messages than there are turns"):
         CouncilConfig(question="Why?", script=[{"text": "And?"}, {"text": "So?"}], max_turns=2)
+
+    steps, _end = arena_played(max_turns=4, script=[*SIDES[:3], {**SIDES[3], "when": "lacks", "pattern": "Words"}])
+
+    done = [(step.key, step.data["kind"], step.data["text"]) for step in steps if step.key.endswith("/script")]
+    assert done == [
+        ("turn/2/A/script", "message", "Agree now."),
+        ("turn/2/B/script", "message", "Agree now."),
+        ("turn/3/A/script", "note", "Ask for more."),
+    ]
+    heard = {step.key: "\n".join(prompt.content for prompt in step.messages) for step in steps if isinstance(step, Ask)}
+    assert "A message to both of you:\nAgree now." in heard["turn/2/B"]
+    assert "Ask for more." in heard["turn/3/A"]
+    assert "Ask for more." not in heard["turn/3/B"]
+    assert "Agree now." in heard["turn/2/judge"]
+    with pytest.raises(ValidationError, match="more messages than there are turns"):
+        ArenaConfig(prompt="Talk.", max_turns=2, script=SIDES)
+
+    script = [{"text": "You refused.", "when": "refused"}, {"text": "Be bold.", "when": "contains", "pattern": "lot"}]
+    steps, _end = debated.play(rounds=2, mode="automatic", script=[*script, {"text": "Sum up briefly."}])
+
+    said = {step.key: step.data["text"] for step in steps if isinstance(step, Record) and step.kind == "message_sent"}
+    assert (said["addendum"], said["summary/addendum/2"]) == ("Be bold.", "Sum up briefly.")
+    assert "Be bold." in debated.asked(steps, "round/2/A")
+    assert "Sum up briefly." in debated.asked(steps, "summary")
+    _pause, after_round = [step for step in steps if isinstance(step, Listen) and not step.is_offer][:2]
+    assert after_round.default == "Be bold.", "a person who decides finds it there"
+    for settings, message in (
+        ({"addendum": "Wait."}, "Write the addendum as the first message"),
+        ({"mode": "automatic"}, "more messages than there are turns"),
+    ):
+        with pytest.raises(ValidationError, match=message):
+            DebateConfig(prompt="Why?", script=[{"text": "One."}, {"text": "Two."}], **settings)
 
 
 @pytest.mark.django_db
@@ -137,42 +168,6 @@ SIDES = [
     {"text": "Ask for more.", "when": "contains", "pattern": "turn/2/A", "to": "A"},
     {"text": "Never.", "to": "both"},
 ]
-
-
-def test_an_arena_reads_its_script_between_turns_to_those_it_is_for():
-    steps, _end = arena_played(max_turns=4, script=[*SIDES[:3], {**SIDES[3], "when": "lacks", "pattern": "Words"}])
-
-    done = [(step.key, step.data["kind"], step.data["text"]) for step in steps if step.key.endswith("/script")]
-    assert done == [
-        ("turn/2/A/script", "message", "Agree now."),
-        ("turn/2/B/script", "message", "Agree now."),
-        ("turn/3/A/script", "note", "Ask for more."),
-    ]
-    asked = {step.key: "\n".join(prompt.content for prompt in step.messages) for step in steps if isinstance(step, Ask)}
-    assert "A message to both of you:\nAgree now." in asked["turn/2/B"]
-    assert "Ask for more." in asked["turn/3/A"]
-    assert "Ask for more." not in asked["turn/3/B"]
-    assert "Agree now." in asked["turn/2/judge"]
-    with pytest.raises(ValidationError, match="more messages than there are turns"):
-        ArenaConfig(prompt="Talk.", max_turns=2, script=SIDES)
-
-
-def test_a_debate_is_told_its_script_after_each_round():
-    script = [{"text": "You refused.", "when": "refused"}, {"text": "Be bold.", "when": "contains", "pattern": "lot"}]
-    steps, _end = debated(rounds=2, mode="automatic", script=[*script, {"text": "Sum up briefly."}])
-
-    said = {step.key: step.data["text"] for step in steps if isinstance(step, Record) and step.kind == "message_sent"}
-    assert (said["addendum"], said["summary/addendum/2"]) == ("Be bold.", "Sum up briefly.")
-    assert "Be bold." in asked(steps, "round/2/A")
-    assert "Sum up briefly." in asked(steps, "summary")
-    _pause, after_round = [step for step in steps if isinstance(step, Listen) and not step.is_offer][:2]
-    assert after_round.default == "Be bold.", "a person who decides finds it there"
-    for settings, message in (
-        ({"addendum": "Wait."}, "Write the addendum as the first message"),
-        ({"mode": "automatic"}, "more messages than there are turns"),
-    ):
-        with pytest.raises(ValidationError, match=message):
-            DebateConfig(prompt="Why?", script=[{"text": "One."}, {"text": "Two."}], **settings)
 
 
 @pytest.mark.django_db

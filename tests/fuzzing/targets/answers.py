@@ -12,7 +12,7 @@ from experiments.workflows.base.labels import labels_for, plain
 from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.base.steps import Outcome
 from experiments.workflows.battles.reading import Judged, read_verdict
-from experiments.workflows.coding.judging import HIGH, LOW, read_vote
+from experiments.workflows.coding.judging import DIMENSIONS, HIGH, LOW, read_vote
 from experiments.workflows.coding.problems import COMPARISONS, is_plain, read_problem
 from experiments.workflows.coding.solving import read_solution
 from experiments.workflows.debate.answers import ENGLISH, Part, prose, read_actions, read_brief, read_points
@@ -208,17 +208,9 @@ PROBLEM = {
     "reference_solution": "```python\ndef total(a, b):\n    return a + b\n```",
     "evaluation_criteria": ["It adds."],
 }
-VOTE = {
-    "scores": dict.fromkeys(("correctness", "efficiency", "readability", "robustness", "explanation"), 7),
-    "overall_score": 7,
-    "feedback": "Fine.",
-}
-BATTLE = {
-    "winner": "A",
-    "scores": {"A": {"accuracy": 7, "style": 8}, "B": {"accuracy": 5, "style": 6}},
-    "confidence": 0.8,
-    "rationale": "A is better.",
-}
+VOTE = {"scores": dict.fromkeys(DIMENSIONS, 7), "overall_score": 7, "feedback": "Fine."}
+BATTLE = {"winner": "A", "confidence": 0.8, "rationale": "A is better."}
+BATTLE |= {"scores": {"A": {"accuracy": 7, "style": 8}, "B": {"accuracy": 5, "style": 6}}}
 JSON = (
     "{", "}", "[", "]", '"', "'", ":", ",", "\\", "```json\n", "```", "\n", " ", "<think>", "</think>", "//", "/*",
     "*/", "null", "true", "NaN", "Infinity", "1e999", "-0", "1" * 400, '"points": 1', '"more": ', "points: 'a'", ",",
