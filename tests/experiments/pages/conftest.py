@@ -1,4 +1,4 @@
-"""Browsers without JavaScript: Alice's, Charlie's and a visitor's."""
+"""Browsers without JavaScript: Alice's and Charlie's."""
 
 import threading
 from typing import Any
@@ -44,8 +44,3 @@ def page_of(browser, read):
 @pytest.fixture
 def charlies(charlie: Any) -> Client:
     return signed_in(charlie)
-
-
-@pytest.fixture
-def visitor(db: None) -> Client:
-    return Client()

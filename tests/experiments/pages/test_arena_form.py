@@ -41,23 +41,7 @@ def test_seats_begin_with_general_models_and_later_with_those_used_last(send, br
     assert used.items() <= read(browser.get(ADDRESS)).form(id="setup").items()
 
 
-def test_where_no_run_may_start_or_models_are_missing_nothing_is_left_behind(send, arena, browser, read):
-    experiment = arena()
-    Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(actions.MOST_LIVE_RUNS))
-
-    response = send()
-
-    assert response.status_code == 403
-    assert "200 live runs" in read(response).text
-    assert Experiment.objects.count() == 1
-
-    ProviderModel.objects.update(is_default_judge=False)
-    assert "no default model" in read(send()).by_id("id_seat-judge-model-error").text
-    ProviderModel.objects.update(is_active=False)
-    assert "No model is usable" in read(browser.get(ADDRESS)).text
-
-
-def test_a_prompt_for_each_side_is_for_that_side_and_a_missing_one_is_refused_there(send, read):
+def test_where_a_prompt_or_models_are_missing_or_no_run_may_start_nothing_is_left_behind(send, arena, browser, read):
     own = {"prompting": "individual", "prompt": "", "prompts-A": "Win."}
     refused = read(send(**own, **{"prompts-B": " "}))
     assert "Model B are empty" in refused.by_id("id_prompts-B-error").text
@@ -67,6 +51,20 @@ def test_a_prompt_for_each_side_is_for_that_side_and_a_missing_one_is_refused_th
     send(**own, **{"prompts-B": "Yield."})
     config = Experiment.objects.get().config
     assert (config["prompting"], config["prompts"]) == ("individual", {"A": "Win.", "B": "Yield."})
+
+    experiment = arena()
+    Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(actions.MOST_LIVE_RUNS))
+
+    response = send()
+
+    assert response.status_code == 403
+    assert "200 live runs" in read(response).text
+    assert Experiment.objects.count() == 2
+
+    ProviderModel.objects.update(is_default_judge=False)
+    assert "no default model" in read(send()).by_id("id_seat-judge-model-error").text
+    ProviderModel.objects.update(is_active=False)
+    assert "No model is usable" in read(browser.get(ADDRESS)).text
 
 
 @maker

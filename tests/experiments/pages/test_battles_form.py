@@ -113,7 +113,9 @@ def test_another_dataset_shows_its_own_contestants_and_keeps_the_rest(browser, f
     assert not Experiment.objects.exists()
 
 
-def test_a_dataset_offers_only_judges_and_contestants_that_can_take_part(browser, read, alice, texts):
+def test_a_dataset_offers_only_judges_and_contestants_that_can_take_part_and_without_one_the_next_step_is_to_load_it(
+    browser, read, alice, texts, charlies
+):
     texts.contestants.create(name="empty-handed")
     texts.contestants.filter(name=texts.contestants.first().name).update(void_reason="It cheated.")
     page = read(browser.get(ADDRESS, {"dataset": texts.slug}))
@@ -131,6 +133,13 @@ def test_a_dataset_offers_only_judges_and_contestants_that_can_take_part(browser
     prompts = {one.get("value") for one in page.find("input", name="prompt")}
     assert prompts == {"image_edit", "image_generation"}
 
+    Dataset.objects.update(visibility="private")
+    page = read(charlies.get(ADDRESS))
+
+    assert [link.text for link in page.find("a", href="/datasets/new/")] == ["Load a dataset"]
+    assert not page.find(id="setup")
+    assert charlies.get(ADDRESS, {"dataset": texts.slug}).status_code == 404
+
 
 def test_the_preview_follows_the_form(browser, form, judge):
     address = reverse("battles-estimate")
@@ -142,12 +151,3 @@ def test_the_preview_follows_the_form(browser, form, judge):
     assert ("<b>12</b> battles" in some, "<b>$" in some) == (True, True)
     adaptive = form(sampling__plan="adaptive", sampling__min_per_pair="2", sampling__max_per_pair="3")
     assert "<b>12</b>" in browser.post(address, adaptive).content.decode()
-
-
-def test_without_a_dataset_or_where_none_may_be_seen_the_one_next_step_is_to_load_one(charlies, read, texts):
-    Dataset.objects.update(visibility="private")
-    page = read(charlies.get(ADDRESS))
-
-    assert [link.text for link in page.find("a", href="/datasets/new/")] == ["Load a dataset"]
-    assert not page.find(id="setup")
-    assert charlies.get(ADDRESS, {"dataset": texts.slug}).status_code == 404

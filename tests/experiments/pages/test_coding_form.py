@@ -31,7 +31,7 @@ def host(name="box", backend="bubblewrap", **fields):
     SandboxHost.objects.create(name=name, backend=backend, **same)
 
 
-def test_the_form_as_it_is_starts_a_contest(browser, form, read):
+def test_the_form_as_it_is_starts_a_contest_and_its_estimate_follows_it(browser, form, read):
     said = (("6", "auto", "sets 2 times"), ("4", "auto", "draws the setter"), ("4", "in_turn", "not evenly"))
     for cycles, setters, words in said:
         page = read(browser.post(ADDRESS, form(cycles=cycles, setters=setters, quorum="9")))
@@ -42,6 +42,18 @@ def test_the_form_as_it_is_starts_a_contest(browser, form, read):
     assert response["Location"] == run.get_absolute_url()
     assert set(cast(run.experiment).values()) == set(MODELS)
     assert (run.config["cycles"], run.config["health_check"]) == (1, True)
+
+    address = reverse("coding-estimate")
+    guess = browser.post(address, form(cycles="2")).content.decode()
+    unchecked = {name: value for name, value in form(cycles="2").items() if name != "health_check"}
+
+    cycle = "A cycle makes 10 calls: 1 problem, 3 solutions and 6 judgments"
+    wanted = ("<b>23 calls</b>", 'class="number">43</td>', cycle, "price unknown")
+    assert [words for words in wanted if words not in guess] == []
+    assert "<b>20 calls</b>" in browser.post(address, unchecked).content.decode()
+    without = browser.post(address, form() | {"coders-1-model": ""}).content.decode()
+    assert "Choose a model for every participant" in without
+    assert browser.post(address, form(cycles="x", call_seconds="y")).status_code == 200
 
 
 def test_all_available_models_are_seated_at_once_and_what_was_typed_stays(browser, form, read):
@@ -61,20 +73,6 @@ def test_all_available_models_are_seated_at_once_and_what_was_typed_stays(browse
     page = read(browser.post(ADDRESS, sent))
     assert len([name for name in page.form(id="setup") if re.fullmatch(r"coders-\d+-model", name)]) == 20
     assert "At most 20 models can take part" in page.text
-
-
-def test_the_estimate_follows_the_form(browser, form):
-    address = reverse("coding-estimate")
-    guess = browser.post(address, form(cycles="2")).content.decode()
-    unchecked = {name: value for name, value in form(cycles="2").items() if name != "health_check"}
-
-    cycle = "A cycle makes 10 calls: 1 problem, 3 solutions and 6 judgments"
-    wanted = ("<b>23 calls</b>", 'class="number">43</td>', cycle, "price unknown")
-    assert [words for words in wanted if words not in guess] == []
-    assert "<b>20 calls</b>" in browser.post(address, unchecked).content.decode()
-    without = browser.post(address, form() | {"coders-1-model": ""}).content.decode()
-    assert "Choose a model for every participant" in without
-    assert browser.post(address, form(cycles="x", call_seconds="y")).status_code == 200
 
 
 def test_a_judge_of_the_whole_run_is_counted_once_and_reads_all_cycles(form, alice):

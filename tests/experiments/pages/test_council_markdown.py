@@ -47,7 +47,7 @@ def test_code_of_a_known_language_is_coloured_by_classes_alone_unless_it_is_very
     assert to_html("**a" * MOST_SIGNS) == f"<pre>{'**a' * MOST_SIGNS}</pre>"
 
 
-def test_exact_labels_become_names_in_bold():
+def test_exact_labels_become_names_in_bold_and_what_only_looks_like_labels_and_other_peoples_words_stay():
     def names(text):
         return re.findall(r'<strong class="named">(\w+)</strong>', to_html(text, NAMES))
 
@@ -56,8 +56,6 @@ def test_exact_labels_become_names_in_bold():
     assert names("1. Response A\n\n| x |\n|---|\n| Response B |\n\n**Response A**") == ["Alpha", "Beta", "Alpha"]
     assert "<i>" not in to_html("Response A", {"Response A": "<i>evil</i>"}), "a name is no markup"
 
-
-def test_words_that_only_look_like_labels_and_other_peoples_words_stay():
     for text in (
         *("Response Analysis and Response Bias", "Response C is not there", "XResponse A", "Response A1"),
         *("`Response A`", "```\nResponse A\n```", "    Response A", "> Response A is the best", "「Response A」"),

@@ -1,6 +1,4 @@
-"""A council as a page: every stage in its place, what failed and what can be done about it, from its rows as from its
-events.
-"""
+"""A council as a page, from rows as from events: each stage in its place, what failed and what can be done about it."""
 
 import pytest
 from django.urls import reverse
@@ -14,14 +12,10 @@ from tests.making import maker
 
 BROKEN = "sim/neutral:first=0:fail=401"
 ANSWER = "Short waves scatter more.\n\n```python\nreturn 1 / wavelength**4\n```"
-REVIEW = """Response A is exact, Response B is short; no Response Analysis was made. `Response A` is code.
-
-> Response A said so
-
-FINAL RANKING:
-1. Response A
-2. Response B
-"""
+REVIEW = (
+    "Response A is exact, Response B is short; no Response Analysis was made. `Response A` is code.\n\n"
+    "> Response A said so\n\nFINAL RANKING:\n1. Response A\n2. Response B\n"
+)
 
 
 @pytest.fixture

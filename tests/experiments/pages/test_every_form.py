@@ -4,7 +4,6 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.people import asked_by, once
 from experiments.library.builtin import builtin_presets
 from experiments.library.datasets import demonstration
 from experiments.models import Experiment, Run
@@ -177,16 +176,3 @@ def test_the_latest_runs_are_listed_and_lead_to_the_list_of_all(browser, charlie
     assert listed(browser) == [f"Question {number}?" for number in (6, 5, 4, 3, 2)]
     assert listed(charlies) == []
     assert read(browser.get("/council/")).find("a", href="/runs/?workflow=council")
-
-
-def test_each_request_looks_anew_and_where_nobody_asks_nothing_is_kept():
-    counted = []
-    with asked_by(None):
-        assert [once(counted.append), once(counted.append)] == [None, None]
-    with asked_by(None):
-        once(counted.append)
-    assert len(counted) == 2
-
-    once(counted.append)
-    once(counted.append)
-    assert len(counted) == 4

@@ -34,7 +34,9 @@ def cells(read, response, measure):
     return [[cell.text for cell in row if cell.get("scope") != "rowgroup"] for body in bodies for row in body]
 
 
-def test_every_run_is_listed_and_figures_and_charts_are_those_of_the_runs_that_count(browser, read, repeated):
+def test_every_run_is_listed_figures_are_those_of_the_runs_that_count_and_more_are_started_by_a_form_once(
+    browser, read, repeated, nobody_is_woken
+):
     response = browser.get(page_of(repeated))
     page = read(response)
     a, b, difference = cells(read, response, "Goal deviation in the last turn")
@@ -70,6 +72,25 @@ def test_every_run_is_listed_and_figures_and_charts_are_those_of_the_runs_that_c
     assert links["Leave out: stopped before their end"] == f"{page_of(repeated)}?#figures"
     assert links["Include: failed"] == f"{page_of(repeated)}?with=stopped&with=failed#figures"
 
+    start = reverse("experiment-start", args=[repeated.pk])
+    form = {**read(browser.get(page_of(repeated))).form(action=start), "repeats": "3"}
+    for _click in range(2):
+        assert browser.post(start, form)["Location"] == page_of(repeated)
+    response = browser.post(start, {**form, "repeats": "4"})
+
+    assert response.status_code == 409
+    for field, value in (("repeats", "51"), ("repeats", ""), ("seed", "-1"), ("token", "")):
+        assert browser.post(start, {**form, field: value}).status_code == 422, (field, value)
+    assert read(response).form(action=start)["token"] != form["token"]
+    assert sorted(repeated.runs.values_list("seed", flat=True)) == list(range(1, 10))
+    assert len(nobody_is_woken) == 3
+
+    config = {"source": "x", "workflow": "arena", "subjects": ["A", "B"], "objectives": {}}
+    config |= {"turns": [{"turn": 1, "messages": {"A": "hello"}}]}
+    judging = Experiment.objects.create(owner=repeated.owner, workflow="judging", title="again", config=config)
+    assert "Start more runs" not in read(browser.get(page_of(judging))).text
+    assert browser.post(reverse("experiment-start", args=[judging.pk]), {"repeats": 1, "token": "t"}).status_code == 404
+
 
 def test_of_many_runs_the_first_are_drawn_and_all_on_request_and_they_take_no_more_queries_than_two(
     browser, read, arena, monkeypatch, django_assert_max_num_queries
@@ -104,29 +125,6 @@ def test_who_begins_is_said_of_each_run_and_has_a_table_of_its_own_when_it_alter
     page = read(browser.get(page_of(balanced)))
     assert "11 (2) 51 (2) −40 −46.1 to −33.9" in page.text
     assert [cell.text for cell in page.find("td") if cell.get("data-label") == "Begins"] == ["B", "A", "B", "A"]
-
-
-def test_more_runs_continue_the_seeds_and_a_form_sent_twice_or_with_other_numbers_starts_nothing(
-    browser, read, repeated, nobody_is_woken
-):
-    start = reverse("experiment-start", args=[repeated.pk])
-    form = {**read(browser.get(page_of(repeated))).form(action=start), "repeats": "3"}
-    for _click in range(2):
-        assert browser.post(start, form)["Location"] == page_of(repeated)
-    response = browser.post(start, {**form, "repeats": "4"})
-
-    assert response.status_code == 409
-    for field, value in (("repeats", "51"), ("repeats", ""), ("seed", "-1"), ("token", "")):
-        assert browser.post(start, {**form, field: value}).status_code == 422, (field, value)
-    assert read(response).form(action=start)["token"] != form["token"]
-    assert sorted(repeated.runs.values_list("seed", flat=True)) == list(range(1, 10))
-    assert len(nobody_is_woken) == 3
-
-    config = {"source": "x", "workflow": "arena", "subjects": ["A", "B"], "objectives": {}}
-    config |= {"turns": [{"turn": 1, "messages": {"A": "hello"}}]}
-    judging = Experiment.objects.create(owner=repeated.owner, workflow="judging", title="again", config=config)
-    assert "Start more runs" not in read(browser.get(page_of(judging))).text
-    assert browser.post(reverse("experiment-start", args=[judging.pk]), {"repeats": 1, "token": "t"}).status_code == 404
 
 
 def test_two_runs_are_shown_side_by_side(browser, read, arena):

@@ -10,7 +10,6 @@ from django.utils import timezone
 from experiments.models import Run
 from experiments.runs import progress
 from experiments.runs.steering import steering
-from tests.cases import each_case
 from tests.experiments.pages.conftest import drive
 from tests.fixtures import add_model
 from tests.markup import value_of
@@ -61,20 +60,20 @@ def test_it_says_what_it_waits_for_and_shows_what_would_be_sent(page_of, browser
     assert "<script>alert" not in browser.get(reverse("run", args=[run.pk])).content.decode()
 
 
-@each_case("added", ["", "\n\nSei kurz. "])
-def test_a_prompt_is_sent_as_it_was_shown_byte_for_byte_and_an_edited_one_says_so(page_of, browser, manual, added):
-    run = manual(prompt=MIXED)
-    page, default = page_of(run), pause(run).data["default"]
-    typed = fields_of(page)["text-send"] + added.replace("\n", "\r\n")
-    response = press(browser, run, page, "send", **{"text-send": typed})
-    drive()
-
-    assert (response.status_code, response["Location"]) == (303, reverse("run", args=[run.pk]))
-    assert MIXED in default
-    assert [one["content"] for one in run.calls.get(step__key="turn/1/A").request["messages"]] == [default + added]
-    assert run.events.get(type="said").data["edited"] is bool(added)
-    told = page_of(run).by_id("transcript").text
-    assert ("rewrote what Model A was asked" in told) is ("Sei kurz." in told) is bool(added)
+def test_a_prompt_is_sent_as_it_was_shown_byte_for_byte_and_an_edited_one_says_so(page_of, browser, manual):
+    for added in ("", "\n\nSei kurz. "):
+        run = manual(prompt=MIXED)
+        page, default = page_of(run), pause(run).data["default"]
+        typed = fields_of(page)["text-send"] + added.replace("\n", "\r\n")
+        response = press(browser, run, page, "send", **{"text-send": typed})
+        drive()
+        assert (response.status_code, response["Location"]) == (303, reverse("run", args=[run.pk]))
+        assert MIXED in default
+        [asked] = run.calls.get(step__key="turn/1/A").request["messages"]
+        assert asked["content"] == default + added
+        assert run.events.get(type="said").data["edited"] is bool(added)
+        told = page_of(run).by_id("transcript").text
+        assert ("rewrote what Model A was asked" in told) is ("Sei kurz." in told) is bool(added)
 
 
 def test_a_turn_is_played_by_its_buttons_and_ended(page_of, browser, manual):

@@ -155,7 +155,9 @@ def test_a_run_is_renamed_by_who_may_change_it_and_leaves_the_list_while_it_is_a
     assert listed(browser) == {run, other, live}
 
 
-def test_a_deleted_run_leaves_nothing_but_what_it_cost(browser, alice):
+def test_a_deleted_run_leaves_nothing_but_what_it_cost_takes_its_experiment_along_and_leaves_branches_and_judgings(
+    browser, alice, charlie
+):
     run = talk(alice, "We share.", "So we do.")
     Note.objects.create(run=run, author=alice, text="Read this.")
     before = days.amount_of(Call.objects.all())
@@ -170,24 +172,6 @@ def test_a_deleted_run_leaves_nothing_but_what_it_cost(browser, alice):
     assert days.amount_of(Call.objects.all()) == before
     assert not Call.objects.exclude(text="", request={}).exists()
 
-
-def test_what_runs_or_is_public_or_anothers_is_not_deleted(alice, browser, charlies):
-    for fields, page, status in (
-        ({"state": "running"}, browser, 409),
-        ({"visibility": "public"}, browser, 409),
-        ({"visibility": "lab"}, charlies, 403),
-        ({}, charlies, 404),
-    ):
-        run = talk(alice, "We share.", **fields)
-        assert page.get(f"/runs/delete/?run={run.pk}").status_code == status, fields
-        assert page.delete(f"/api/runs/{run.pk}/").status_code == status, fields
-        page.post("/runs/delete/", {"run": [run.pk]})
-        assert run.messages.count() == 1
-
-
-def test_the_last_run_takes_its_experiment_with_it_and_a_branch_and_the_judging_of_somebody_else_stay(
-    browser, alice, charlie
-):
     run = talk(alice, "We share.", visibility="lab")
     judging = talk(charlie, parent=run, workflow="judging")
     assert browser.delete(f"/api/runs/{run.pk}/").status_code == 409
@@ -205,3 +189,17 @@ def test_the_last_run_takes_its_experiment_with_it_and_a_branch_and_the_judging_
     assert Run.objects.get(pk=branch.pk).branched_from is None
     browser.post("/runs/delete/", {"experiment": [second.experiment_id]})
     assert set(Experiment.objects.all()) == {branch.experiment}
+
+
+def test_what_runs_or_is_public_or_anothers_is_not_deleted(alice, browser, charlies):
+    for fields, page, status in (
+        ({"state": "running"}, browser, 409),
+        ({"visibility": "public"}, browser, 409),
+        ({"visibility": "lab"}, charlies, 403),
+        ({}, charlies, 404),
+    ):
+        run = talk(alice, "We share.", **fields)
+        assert page.get(f"/runs/delete/?run={run.pk}").status_code == status, fields
+        assert page.delete(f"/api/runs/{run.pk}/").status_code == status, fields
+        page.post("/runs/delete/", {"run": [run.pk]})
+        assert run.messages.count() == 1

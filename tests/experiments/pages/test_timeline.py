@@ -15,25 +15,17 @@ from experiments.models import Call, Run
 from experiments.runs import actions, timeline
 from experiments.runs.fragments import Fragments
 from experiments.runs.timeline import Entry, render
-from tests.cases import each_case
 from tests.experiments.pages.conftest import drive
 from tests.experiments.pages.painted import assert_same_page
 from tests.parts import stepped_engine
 
 
-@each_case(
-    "tools",
-    [
-        {"judge_model": "sim/judge:first=0:json=broken", "filter_model": "sim/filter:first=0:json=missing"},
-        {"judge_model": "sim/judge:first=0:json=range", "filter_model": "sim/filter:first=0:json=injected"},
-        {"judge_model": "sim/judge:first=0:fail=404", "filter_model": "sim/filter:first=0:fail=404"},
-    ],
-)
-def test_of_a_run_whose_judge_and_filter_talk_nonsense_or_give_up(played, tools):
-    run = played(max_turns=1, **tools)
-
-    assert run.state == Run.State.COMPLETED
-    assert_same_page(run, "judge_evaluation_completed", "message_completed", "model_metrics")
+def test_of_a_run_whose_judge_and_filter_talk_nonsense_or_give_up(played):
+    for judge, filter_ in (("json=broken", "json=missing"), ("json=range", "json=injected"), ("fail=404", "fail=404")):
+        tools = {"judge_model": f"sim/judge:first=0:{judge}", "filter_model": f"sim/filter:first=0:{filter_}"}
+        run = played(max_turns=1, **tools)
+        assert run.state == Run.State.COMPLETED, tools
+        assert_same_page(run, "judge_evaluation_completed", "message_completed", "model_metrics")
 
 
 def test_of_a_run_that_lost_a_call(arena, start, settings):
@@ -109,7 +101,7 @@ def rendered(monkeypatch):
     return entries
 
 
-def test_another_run_text_word_or_language_is_another_fragment(rendered):
+def test_another_run_text_word_or_language_is_another_fragment_and_those_asked_for_last_are_kept(rendered):
     shown = [
         render(SAID, "run", "arena"),
         render(SAID, "other", "arena"),
@@ -127,8 +119,6 @@ def test_another_run_text_word_or_language_is_another_fragment(rendered):
         render(SAID, "run", "arena", slots={"transcript": [SAID]})
     assert len(rendered) == 8, "one with others inside, each time"
 
-
-def test_those_that_were_asked_for_last_are_kept_and_none_that_is_larger_than_all_may_be():
     kept, made = Fragments(most=10), []
 
     def ask(*given):
