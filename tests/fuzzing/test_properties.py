@@ -16,7 +16,6 @@ from tests.fuzzing.targets import ALL
 from tests.hanging import without_hanging
 
 MOST = {"sse": 60, "reasoning": 60, "merged": 60}  # examples of a quick look, at what is tested nowhere else
-each_target = each_case("target", ALL.values(), ids=ALL)
 
 
 def check_generated(target: Target, examples: int) -> None:
@@ -28,21 +27,11 @@ def check_generated(target: Target, examples: int) -> None:
     holds()
 
 
-@each_target
-def test_no_generated_input_and_none_that_broke_it_once_breaks_a_reader(target: Target) -> None:
+@each_case("target", ALL.values(), ids=ALL)
+def test_no_generated_or_known_input_breaks_a_reader_and_no_hostile_one_hangs_it(target: Target) -> None:
     check_generated(target, MOST.get(target.name, 8))
     for path in target.regressions:
         target.check(path.read_bytes())
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("target", ALL.values(), ids=ALL)
-def test_none_of_many_generated_inputs_breaks_a_reader(target: Target) -> None:
-    check_generated(target, 300)
-
-
-@each_target
-def test_hostile_inputs_do_not_hang_a_reader(target: Target) -> None:
     with without_hanging():
         for data in telling(20_000).values():
             target.read(data)
@@ -50,7 +39,8 @@ def test_hostile_inputs_do_not_hang_a_reader(target: Target) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("target", ALL.values(), ids=ALL)
-def test_a_hundred_thousand_hostile_bytes_do_not_hang_a_reader(target: Target) -> None:
+def test_many_generated_inputs_break_no_reader_and_a_hundred_thousand_hostile_bytes_hang_none(target: Target) -> None:
+    check_generated(target, 300)
     with without_hanging():
         for data in [*composed().values(), *telling().values()]:
             target.read(data)

@@ -17,7 +17,6 @@ INPUT, OUTPUT = Decimal("0.000002"), Decimal("0.000004")
 
 @pytest.fixture
 def lena(db: None, django_user_model: Any) -> Any:
-    """Leads the project."""
     return django_user_model.objects.create_user("lena", password=PASSWORD)
 
 
@@ -25,8 +24,8 @@ def lena(db: None, django_user_model: Any) -> Any:
 def project(alice: Any, lena: Any) -> Project:
     """Alice belongs to it, Lena leads it."""
     made = Project.objects.create(name="Panels")
-    Membership.objects.create(project=made, user=alice, role="member")
-    Membership.objects.create(project=made, user=lena, role="lead")
+    for person, role in ((alice, "member"), (lena, "lead")):
+        Membership.objects.create(project=made, user=person, role=role)
     return made
 
 

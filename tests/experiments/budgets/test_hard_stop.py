@@ -35,7 +35,6 @@ def talk(arena, priced, project, /, **config):
 
 @maker
 def play(start, drive, /, experiment):
-    """The run of an experiment, as it is when it has ended."""
     run = start(experiment)
     drive()
     run.refresh_from_db()
@@ -62,8 +61,7 @@ def test_the_run_stops_keeps_what_was_said_and_says_which_budget_it_was(talk, pl
     entry = AuditEntry.objects.get(action="budget_reached")
     assert (entry.target, entry.detail["run"]) == (f"budget:{budget.pk}", str(run.pk))
     page = signed_in(alice).get(run.get_absolute_url()).content.decode()
-    assert "is left of the budget of" in page
-    assert "resume-button" in page
+    assert ("is left of the budget of" in page, "resume-button" in page) == (True, True)
 
 
 @pytest.mark.databases
@@ -147,10 +145,8 @@ def test_an_answer_dearer_than_what_was_set_aside_is_paid_and_nothing_more_begin
 
     run = play(experiment)
 
-    assert run.stop_reason == "budget_experiment"
-    assert run.calls.count() == 1, "the provider ignored max_tokens once"
-    found = account(budget)
-    call = run.calls.get()
+    assert (run.stop_reason, run.calls.count()) == ("budget_experiment", 1), "the provider ignored max_tokens once"
+    found, call = account(budget), run.calls.get()
     assert found.cost_spent == call.cost > budget.cost_limit
     assert -found.cost_left(budget.cost_limit) <= call.cost - call.reserved
 
@@ -160,61 +156,40 @@ utc = partial(datetime, tzinfo=UTC)
 AMOUNT = Amount(Decimal("0.6"), 100)
 
 
-@each_case(
-    ("period", "moment", "begins", "ends"),
-    [
+def test_a_period_begins_and_ends_by_the_calendar_of_utc():
+    for period, moment, begins, ends in (
         ("day", LAST, utc(2026, 2, 28), utc(2026, 3, 1)),
         ("month", LAST, utc(2026, 2, 1), utc(2026, 3, 1)),
         ("month", utc(2026, 12, 31, 23), utc(2026, 12, 1), utc(2027, 1, 1)),
         ("month", utc(2024, 2, 29, 12), utc(2024, 2, 1), utc(2024, 3, 1)),
         ("total", LAST, BEGINNING, None),
         ("day", datetime(2026, 3, 1, 1, tzinfo=timezone(timedelta(hours=8))), utc(2026, 2, 28), utc(2026, 3, 1)),
-    ],
-)
-def test_a_period_begins_and_ends_by_the_calendar_of_utc(period, moment, begins, ends):
-    budget = Budget(period=period)
-
-    assert (budget.begins(moment), budget.ends(moment)) == (begins, ends)
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """The moment that everybody takes to be now; a function sets it."""
-    shown = [LAST]
-    for module in (reservations, budget_standing):
-        monkeypatch.setattr(module.clock, "now", lambda: shown[0])
-    return lambda moment: shown.__setitem__(0, moment)
-
-
-@pytest.fixture
-def begin(arena):
-    run = None
-
-    def call(accounts):
-        nonlocal run
-        run = run or Run.objects.create(experiment=arena(), seed=1)
-        step = Step.objects.create(run=run, key=str(new_id()), kind="ask", purpose="reply")
-        model = run.experiment.participants.first().model
-        fields = {"reserved": AMOUNT.cost, "reserved_tokens": AMOUNT.tokens, "request": {}, "attempt": 1}
-        made = Call.objects.create(run=run, step=step, model=model, **fields)
-        return reserve(made.pk, accounts.of(run.experiment_id), AMOUNT)
-
-    return call
+    ):
+        budget = Budget(period=period)
+        assert (budget.begins(moment), budget.ends(moment)) == (begins, ends), (period, moment)
 
 
 @pytest.mark.databases
-@pytest.mark.parametrize("period", ["month", "day"])
-def test_at_the_border_there_is_room_and_calls_are_settled_where_they_began(alice, arena, allow, clock, begin, period):
-    budget = allow(alice, 1, period=period)
-    accounts = Accounts()
-    first = begin(accounts)
+@pytest.mark.parametrize(("period", "name"), [("month", "monthly"), ("day", "daily")])
+def test_at_the_border_is_room_and_calls_are_settled_where_they_began(alice, arena, allow, monkeypatch, period, name):
+    now, run, accounts = [LAST], Run.objects.create(experiment=arena(), seed=1), Accounts()
+    for module in (reservations, budget_standing):
+        monkeypatch.setattr(module.clock, "now", lambda: now[0])
+    budget, model = allow(alice, 1, period=period), run.experiment.participants.first().model
+    fields = {"reserved": AMOUNT.cost, "reserved_tokens": AMOUNT.tokens, "request": {}, "attempt": 1}
+
+    def begin():
+        step = Step.objects.create(run=run, key=str(new_id()), kind="ask", purpose="reply")
+        call = Call.objects.create(run=run, step=step, model=model, **fields)
+        return reserve(call.pk, accounts.of(run.experiment_id), AMOUNT)
+
+    first = begin()
     with pytest.raises(OverBudget) as refused:
-        begin(accounts)
-    name = {"month": "monthly", "day": "daily"}[period]
+        begin()
     assert f"{name} budget of person alice" in refused.value.over_limit.message
 
-    clock(LAST + timedelta(seconds=2))
-    second = begin(accounts)
+    now[0] = LAST + timedelta(seconds=2)
+    second = begin()
     settle(first, AMOUNT, Amount(Decimal("0.2"), 10))
 
     new, old = budget.periods.all()
@@ -222,8 +197,7 @@ def test_at_the_border_there_is_room_and_calls_are_settled_where_they_began(alic
     assert (old.cost_spent, old.cost_reserved) == (Decimal("0.2"), 0)
     assert (new.cost_spent, new.cost_reserved) == (0, Decimal("0.6"))
     [standing] = budget_standing.standings(Budget.objects.applying_to(person_id=alice.pk))
-    assert standing.cost.left == Decimal("0.4")
-    assert standing.ends > LAST + timedelta(seconds=2)
+    assert (standing.cost.left, standing.ends > now[0]) == (Decimal("0.4"), True)
 
 
 def test_one_look_serves_all_experiments_of_some_seconds_and_each_is_held_to_its_own_budgets(

@@ -1,6 +1,7 @@
 """Budgets on pages, in numbers, as a bar and in words; who sees and sets them, and what the record says of it."""
 
 from decimal import Decimal
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +14,6 @@ from experiments.lab.budgets import standing as budget_standing
 from experiments.lab.budgets import views as budget_views
 from experiments.lab.budgets.standing import Most, Part, reached
 from experiments.models import Budget, BudgetPeriod, Experiment
-from tests.cases import each_case
 from tests.fixtures import signed_in
 from tests.markup import squeezed
 
@@ -70,27 +70,27 @@ def test_an_owner_sets_their_experiments_budget_on_its_page_and_it_and_the_statu
     assert "left" not in other.get(status).content.decode().partition("fact-cost")[2]
 
 
-@each_case(
-    ("spent", "most", "level", "words"),
-    [
-        ("0", Most(Decimal("0.5")), "ok", "Left of the budget of alice: $1.00."),
-        ("0.9", Most(Decimal("0.5")), "warning", "could take up to $0.5000. Left of the budget of alice: $0.1000."),
-        ("1", Most(Decimal("0.5")), "refusal", "Nothing is left of the budget of alice"),
+def asked_by(person):
+    request = RequestFactory().get("/")
+    request.user = person
+    return request
+
+
+def test_what_stands_beside_start(alice, allow):
+    budget, half = allow(alice, 1), Most(Decimal("0.5"))
+    for spent, most, level, words in (
+        ("0", half, "ok", "Left of the budget of alice: $1.00."),
+        ("0.9", half, "warning", "could take up to $0.5000. Left of the budget of alice: $0.1000."),
+        ("1", half, "refusal", "Nothing is left of the budget of alice"),
         ("0", Most(unpriced=["Echo"]), "refusal", "The price of Echo is unknown"),
         ("0", Most(), "ok", "Left of"),
-        ("0.5", Most(Decimal("0.5")), "ok", "Left of the budget of alice: $0.5000."),
-    ],
-)
-def test_what_stands_beside_start(alice, allow, spent, most, level, words):
-    use(allow(alice, 1), cost_spent=spent)
-
-    [note] = budget_standing.for_person(alice, most)
-
-    assert note.level == level
-    assert words in note.words
-    request = RequestFactory().get("/")
-    request.user = alice
-    assert budget_standing.beside(request, SimpleNamespace(most=most, unpriced=most.unpriced)) == [note]
+        ("0.5", half, "ok", "Left of the budget of alice: $0.5000."),
+    ):
+        use(budget, cost_spent=spent)
+        [note] = budget_standing.for_person(alice, most)
+        assert (note.level, words in note.words) == (level, True), note.words
+        estimate = SimpleNamespace(most=most, unpriced=most.unpriced)
+        assert budget_standing.beside(asked_by(alice), estimate) == [note]
 
 
 def test_what_is_left_is_the_chosen_projects_and_no_affair_of_others(alice, charlie, provider, allow, project, arena):
@@ -117,52 +117,36 @@ def test_the_partial_of_a_project_shows_its_own_and_its_experiments_budgets(alic
     Experiment.objects.filter(pk=shown.pk).update(project=project, visibility="project")
     for subject in (project, hidden, shown):
         allow(subject, 1)
-    request = RequestFactory().get("/")
-    request.user = lena
 
-    found = budget_views.of_project(project, request)["budgets"]
-
+    found = budget_views.of_project(project, asked_by(lena))["budgets"]
     assert [one.budget.subject for one in found] == [project, shown]
 
 
-@each_case(
-    ("part", "left", "is_used_up", "percents"),
-    [
-        (Part(200, 50, 20), 130, False, (25.0, 10.0)),
-        (Part(200, 150, 50), 0, True, (75.0, 25.0)),
-        (Part(200, 190, 50), -40, True, (95.0, 5.0)),
-        (Part(200, 300, 0), -100, True, (100.0, 0.0)),
-        (Part(0, 0, 0), 0, True, (100.0, 0.0)),
-    ],
-)
-def test_the_bar_shows_what_is_spent_and_set_aside_and_never_more_than_all(part, left, is_used_up, percents):
-    assert (part.left, part.is_used_up, part.percents) == (left, is_used_up, percents)
-    assert part.share == min(1.0, sum(percents) / 100)
+def test_the_bar_shows_never_more_than_all_and_a_run_that_was_stopped_says_what_was_left_and_whom_to_ask():
+    for part, left, percents in (
+        (Part(200, 50, 20), 130, (25.0, 10.0)),
+        (Part(200, 150, 50), 0, (75.0, 25.0)),
+        (Part(200, 190, 50), -40, (95.0, 5.0)),
+        (Part(200, 300, 0), -100, (100.0, 0.0)),
+        (Part(0, 0, 0), 0, (100.0, 0.0)),
+    ):
+        assert (part.left, part.is_used_up, part.percents) == (left, left <= 0, percents)
+        assert part.share == min(1.0, sum(percents) / 100)
 
-
-@each_case("names", [[], ["lena"]])
-@each_case("admins", [[], ["ada"]])
-@each_case(
-    ("needed", "said"),
-    [
+    cost, tokens = {"cost": "12.5", "cost_left": "1"}, {"tokens": 4000, "tokens_left": 1200}
+    needs = (
         ({"cost": "0.0123", "cost_left": "-2"}, ["$0.0123", "$0.00 left"]),
-        ({"tokens": 4000, "tokens_left": 1200}, ["4,000 tokens", "1,200 tokens left"]),
-        (
-            {"tokens": 4000, "tokens_left": 1200, "cost": "12.5", "cost_left": "1"},
-            ["$12.50 and 4,000 tokens", "$1.00 and 1,200 tokens left"],
-        ),
-        ({"cost": "0.0123", "cost_left": "-2", "is_unpriced": True}, ["known prices"]),
-    ],
-)
-def test_a_run_that_was_stopped_says_what_was_left_of_which_budget_and_whom_to_ask(names, admins, needed, said):
-    told = {"kind": "person", "period": "month", "name": "alice", "ask": names, "admins": admins, "is_unpriced": False}
-    nothing = dict.fromkeys(("cost", "cost_left", "tokens", "tokens_left"))
-
-    words = reached({**told, **nothing, **needed})
-
-    assert all(part in words for part in (*said, "monthly", "alice", "dministrator", *(admins or names))), words
-    assert ("lena" in words, "ada" in words) == (bool(names and not admins), bool(admins))
-    assert ("Resume" in words) == ("is_unpriced" not in needed)
+        (tokens, ["4,000 tokens", "1,200 tokens left"]),
+        (cost | tokens, ["$12.50 and 4,000 tokens", "$1.00 and 1,200 tokens left"]),
+        (cost | {"is_unpriced": True}, ["known prices"]),
+    )
+    usual = {"kind": "person", "period": "month", "name": "alice", "is_unpriced": False}
+    usual |= dict.fromkeys(("cost", "cost_left", "tokens", "tokens_left"))
+    for (needed, said), names, admins in product(needs, ([], ["lena"]), ([], ["ada"])):
+        words = reached({**usual, **needed, "ask": names, "admins": admins})
+        assert all(part in words for part in (*said, "monthly", "alice", "dministrator", *(admins or names))), words
+        assert ("lena" in words, "ada" in words) == (bool(names and not admins), bool(admins))
+        assert ("Resume" in words) == ("is_unpriced" not in needed)
 
 
 ONE = Decimal(1)
@@ -188,13 +172,8 @@ def test_admins_set_every_budget_and_the_record_tells_before_and_after(admin, al
     assert (changed.detail["after"]["tokens"], changed.actor, changed.target) == (7, "ada", f"budget:{budget.pk}")
     assert removed.detail["after"] is None
     assert Budget.objects.filter(person=alice).count() == 1
-    for limits in (
-        {},
-        {"cost": Decimal(-1)},
-        {"cost": Decimal("NaN")},
-        {"tokens": -1},
-        {"cost": ONE, "period": "year"},
-    ):
+    costs = ({"cost": Decimal(-1)}, {"cost": Decimal("NaN")}, {"cost": ONE, "period": "year"})
+    for limits in ({}, {"tokens": -1}, *costs):
         with pytest.raises(Invalid):
             budgeting.set_budget(alice, by=admin, **limits)
     admin.is_active = False
@@ -231,9 +210,8 @@ def test_the_api_sets_lists_and_removes(alice, admin, project, experiment):
     assert [put(**{kind: name}, cost="1.5", period="month") for kind, name in subjects.items()] == [200] * 3
     listed = browser.get("/api/budgets/").json()["results"]
 
-    assert {(one["kind"], one["period"], Decimal(one["cost"]["left"])) for one in listed} == {
-        (kind, "month", Decimal("1.5")) for kind in subjects
-    }
+    found = {(one["kind"], one["period"], Decimal(one["cost"]["left"])) for one in listed}
+    assert found == {(kind, "month", Decimal("1.5")) for kind in subjects}
     assert [one["kind"] for one in signed_in(alice).get("/api/budgets/").json()["results"]] == list(subjects)
     for one in listed:
         assert browser.delete(f"/api/budgets/{one['id']}/").status_code == 204

@@ -94,13 +94,10 @@ def forms(key):
         yield from (encoded, encoded.rstrip("="), base64.urlsafe_b64encode(text.encode()).decode().rstrip("="))
 
 
-def traces(key):
-    """What gives it away: the longer part of any form of it."""
-    return {key, key[:14], key[-12:], *(form[4:24] for form in list(forms(key))[2:8])}
-
-
 def found_in(text):
-    return [trace for key in KEYS for trace in traces(key) if trace in text]
+    """What of it gives a key away: the longer part of any form."""
+    traces = {part for key in KEYS for part in (key[:14], key[-12:], *(form[4:24] for form in list(forms(key))[2:8]))}
+    return [trace for trace in traces if trace in text]
 
 
 def said_by_a_hostile_provider(scripted, key):

@@ -23,24 +23,25 @@ from experiments.gateway.redaction import redact
 from experiments.lab.keys import keyring
 from experiments.models import Provider, ProviderKey, WebhookDelivery
 from tests.answering import answering
-from tests.cases import each_case
 from tests.experiments.keys.conftest import KEYS, OF_ALICE, forms, found_in
 from tests.fixtures import signed_in, step_up, wait_until
 from tests.golden.outputs import pdf_text
 
 
-@each_case("key", KEYS)
-def test_every_form_is_taken_out_of_what_a_provider_says(key):
-    for form in forms(key):
-        said = redact(f"before {form} after", key)
-        assert f"before {redact(f'{form} after', key)}" == said
-        assert "[key]" in said, form
-        assert not any(form[at : at + 10] in said for at in range(8, len(form) - 12)), said
-    for begin, mask, end in ((3, "…", 4), (7, "*****", 4), (5, "...", 4), (2, "…", 2)):
-        assert redact(f"{key[:begin]}{mask}{key[-end:]}", key) == "[key]"
+def test_every_form_is_taken_out_of_what_a_provider_says():
+    for key in KEYS:
+        for form in forms(key):
+            said = redact(f"before {form} after", key)
+            assert f"before {redact(f'{form} after', key)}" == said
+            assert "[key]" in said, form
+            assert not any(form[at : at + 10] in said for at in range(8, len(form) - 12)), said
+        for begin, mask, end in ((3, "…", 4), (7, "*****", 4), (5, "...", 4), (2, "…", 2)):
+            assert redact(f"{key[:begin]}{mask}{key[-end:]}", key) == "[key]"
 
 
-def test_no_row_and_no_line_of_a_log_has_a_key_and_one_column_alone_its_ciphertext(runs, planted, scripted, caplog):
+def test_no_row_no_line_of_a_log_no_page_no_file_and_no_answer_of_the_api_has_a_key_and_one_column_its_ciphertext(
+    runs, planted, scripted, caplog, alice
+):
     for key in ProviderKey.objects.active():
         keyring.test(key, by=key.owner or planted)
     call_command("rotate_keys")
@@ -64,8 +65,6 @@ def test_no_row_and_no_line_of_a_log_has_a_key_and_one_column_alone_its_cipherte
     assert {run.state for run in runs} == {"completed", "failed"}
     assert WebhookDelivery.objects.count() >= 2 * len(runs), "what webhooks are told is among the rows"
 
-
-def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice):
     paths = ["/account/keys/", "/lab/keys/", "/models/", "/account/", "/runs/", "/api/keys/", "/api/models/"]
     paths += ["/admin/experiments/providerkey/", "/admin/experiments/provider/", "/admin/"]
     paths += [f"/admin/experiments/providerkey/{key.pk}/change/" for key in ProviderKey.objects.all()]
@@ -73,7 +72,7 @@ def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice
     paths += [f"/{page}/" for page in ("arena", "starchamber", "scenarios", "presets", "runs/import")]
     paths += [f"/api/{listed}/" for listed in ("experiments", "runs", "scenarios", "presets", "health")]
     general = len(paths)
-    run = runs[-2]  # that no row of any has one, which all pages are drawn from, is proved above
+    run = runs[-2]  # no row of any has one, which all pages are drawn from
     paths += [f"/runs/{run.pk}/{end}" for end in ("", "status/", "news/", "judge/")]
     paths += [f"{api}/experiments/{run.experiment_id}/" for api in ("", "/api")]
     paths += [f"/api/experiments/{run.experiment_id}/statistics/"]
@@ -160,11 +159,6 @@ READ = {
 }
 
 
-@pytest.fixture
-def server():
-    return redis.Redis(unix_socket_path=settings.REDIS_URL.removeprefix("unix://"))
-
-
 def unpacked(value):
     """RQ packs what a job is called with."""
     try:
@@ -174,8 +168,9 @@ def unpacked(value):
 
 
 @pytest.fixture
-def wire(server):
-    """Everything that is published while the test lasts."""
+def wire():
+    """The server, and everything that is published while the test lasts."""
+    server = redis.Redis(unix_socket_path=settings.REDIS_URL.removeprefix("unix://"))
     heard, is_over = [], threading.Event()
     listener = server.pubsub(ignore_subscribe_messages=True)
     listener.psubscribe("*")
@@ -188,7 +183,7 @@ def wire(server):
 
     thread = threading.Thread(target=listen)
     thread.start()
-    yield heard
+    yield server, heard
     is_over.set()
     thread.join()
     listener.close()
@@ -196,12 +191,13 @@ def wire(server):
 
 @pytest.mark.system
 @pytest.mark.django_db(transaction=True)
-def test_nothing_in_redis_or_sent_to_viewers_has_one_also_not_in_pieces(wire, server, runs, planted, alice):
+def test_nothing_in_redis_or_sent_to_viewers_has_one_also_not_in_pieces(wire, runs, planted, alice):
     """With jobs that wait, sessions that were counted, and keys that were entered, tested and refused."""
+    server, heard = wire
     server.publish("the-end", b"the end")
-    wait_until(lambda: wire and wire[-1] == b"the end", "the last message")
+    wait_until(lambda: heard and heard[-1] == b"the end", "the last message")
     texts = defaultdict(str)
-    for raw in wire[:-1]:
+    for raw in heard[:-1]:
         assert found_in(raw.decode("latin-1")) == []
         message = get_channel_layer().deserialize(raw)
         if message["type"] == "run.delta":
@@ -209,7 +205,7 @@ def test_nothing_in_redis_or_sent_to_viewers_has_one_also_not_in_pieces(wire, se
             texts[piece["call"]] += piece["text"]
             texts[f"{piece['call']} thinks"] += piece["reasoning"]
     assert found_in(str(dict(texts))) == []
-    assert len(wire) > 20
+    assert len(heard) > 20
     assert any(texts.values())
 
     jobs.wake_now(runs[0].pk)

@@ -1,6 +1,5 @@
 """Keys: added, replaced, tested and removed, by whom, without being recorded; and which one a call is made with."""
 
-import json
 from datetime import timedelta
 from functools import partial
 
@@ -16,10 +15,9 @@ from experiments.engine.requests import PreparedCall
 from experiments.gateway import Client
 from experiments.lab.keys import keyring
 from experiments.lab.keys import testing as key_testing
-from experiments.models import Provider, ProviderKey, ProviderModel, Run
+from experiments.models import Experiment, Provider, ProviderKey, ProviderModel, Run
 from experiments.models.ids import new_id
 from experiments.runs import actions
-from tests.cases import each_case
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.fixtures import ARENA
 from tests.making import maker
@@ -30,7 +28,9 @@ def recorded():
     return [(entry.action, entry.actor) for entry in AuditEntry.objects.order_by("pk")]
 
 
-def test_a_key_is_stored_encrypted_with_a_hint_and_a_line_in_the_record_and_what_is_none_refused(alice, locked, add):
+def test_a_key_is_stored_encrypted_recorded_and_shown_by_nothing_that_is_handed_about_and_what_is_none_refused(
+    alice, locked, add
+):
     provider = locked()
     for text in ("", "short", "x" * 501, "with space inside", "mit-Ümlaut-darin", "nul\0inside-it"):
         with pytest.raises(Invalid) as refused:
@@ -39,12 +39,14 @@ def test_a_key_is_stored_encrypted_with_a_hint_and_a_line_in_the_record_and_what
     assert not ProviderKey.objects.exists()
     key = add(alice, provider, f"  {MINE}\n", name="  of my  grant ")
 
-    assert MINE not in key.ciphertext
-    assert key.ciphertext
+    assert (MINE in key.ciphertext, key.ciphertext == "") == (False, False)
     assert (key.hint, key.name, key.created_by) == (MINE[-4:], "of my grant", alice)
     assert recorded() == [("key_added", "alice")]
-    written = json.dumps(list(AuditEntry.objects.values("name", "detail", "target")))
-    assert MINE[-4:] not in written
+    assert MINE[-4:] not in str(AuditEntry.objects.values("name", "detail", "target"))
+    order = PreparedCall(provider.models.first(), None, None, None, key=keys.key_for(provider, alice.pk))
+    work = PendingCall(call_id=new_id(), run_id=new_id(), endpoint=order.endpoint, request=None)
+    for value in (order.key, order, order.endpoint, work, Client("https://a.example/v1", MINE), key, vars(key)):
+        assert MINE not in f"{value!r} {value}"
     assert keyring.replace(key, by=alice, key="fifteen-letters").hint == "", "a short one has no part to spare"
 
 
@@ -114,17 +116,15 @@ def test_who_may_do_what_with_the_labs_keys_and_with_somebody_elses(alice, bob, 
     assert recorded()[-1] == ("key_removed", "ada")
 
 
-def test_the_key_that_a_provider_wants_is_accepted_and_another_refused_and_one_that_cannot_be_decrypted_named(
-    alice, locked, add, settings
+def test_the_key_that_a_provider_wants_is_accepted_any_other_answer_has_its_words_and_what_cannot_be_decrypted(
+    alice, locked, add, settings, scripted
 ):
     key = keyring.test(add(alice, locked(MINE), MINE), by=alice)
     assert (key.test_outcome, key.is_accepted, key.test_words) == ("accepted", True, "")
 
     wrong = keyring.test(keyring.replace(key, by=alice, key=OTHER), by=alice)
     assert (wrong.test_outcome, wrong.is_accepted) == ("refused", False)
-    assert "401" in wrong.test_words
-    assert OTHER not in wrong.test_words
-    assert wrong.tested is not None
+    assert ("401" in wrong.test_words, OTHER in wrong.test_words, bool(wrong.tested)) == (True, False, True)
     outcomes = AuditEntry.objects.filter(action="key_tested").values_list("detail__outcome", flat=True)
     assert list(outcomes) == ["refused", "accepted"]
     ProviderModel.objects.filter(provider=key.provider).delete()
@@ -135,17 +135,12 @@ def test_the_key_that_a_provider_wants_is_accepted_and_another_refused_and_one_t
     assert (unreadable.test_outcome, unreadable.is_accepted) == ("unreadable", False)
     assert "Enter it again" in unreadable.test_sentence
 
-
-@each_case(
-    ("status", "outcome"),
-    [(401, "refused"), (403, "refused"), (402, "no_credit"), (429, "rate_limited"), (500, "unknown"), (404, "unknown")],
-)
-def test_each_answer_has_its_words(alice, scripted, add, status, outcome):
-    scripted.model("scripted/one", status)
-    tested = keyring.test(add(alice, scripted.provider, MINE), by=alice)
-
-    assert (tested.test_outcome, bool(tested.test_sentence)) == (outcome, True)
-    assert f"HTTP {status}" in tested.test_words
+    key, same = add(alice, scripted.provider, MINE), {401: "refused", 403: "refused", 500: "unknown", 404: "unknown"}
+    for status, outcome in {**same, 402: "no_credit", 429: "rate_limited"}.items():
+        scripted.model("scripted/one", status)
+        tested = keyring.test(key, by=alice)
+        assert (tested.test_outcome, bool(tested.test_sentence)) == (outcome, True)
+        assert f"HTTP {status}" in tested.test_words
 
 
 @pytest.mark.system
@@ -170,10 +165,6 @@ def begin(woken_runs, /, owner, *, by=None, experiment=None):
     return actions.start(made, by=by or owner, seed=7)[0]
 
 
-def now(run):
-    return Run.objects.get(pk=run.pk)
-
-
 def test_the_owners_key_comes_first_then_the_labs_then_the_environments(alice, bob, admin, locked, add, monkeypatch):
     provider = locked(api_key_env="KEY_OF_THE_LOCKED")
     monkeypatch.setenv("KEY_OF_THE_LOCKED", OTHER)
@@ -190,22 +181,18 @@ def test_the_owners_key_comes_first_then_the_labs_then_the_environments(alice, b
     assert keys.key_for(Provider.objects.get(name="simulated"), alice.pk) == keys.Key()
 
 
-def test_a_model_is_in_no_cast_of_somebody_who_has_no_key_of_it(bob, locked):
-    locked()
-    with pytest.raises(Invalid, match="Add your own under Account"):
-        actions.create(owner=bob, workflow="arena", config=ARENA, cast=CAST)
-
-
-def test_a_run_is_played_with_its_owners_key(alice, admin, locked, add, begin, drive):
+def test_a_run_is_played_with_its_owners_key_and_not_begun_where_there_is_none(alice, admin, locked, add, begin, drive):
     provider = locked(MINE)
+    with pytest.raises(Invalid, match="Add your own under Account"):
+        begin(alice)
     add(admin, provider, OTHER, for_lab=True)
     mine = add(alice, provider, MINE)
     run = begin(alice)
     drive()
 
-    assert now(run).state == "completed", now(run).error
+    run.refresh_from_db()
     mine.refresh_from_db()
-    assert mine.last_used is not None
+    assert (run.state, run.error, bool(mine.last_used)) == ("completed", "", True)
     [used] = AuditEntry.objects.filter(action="key_used")
     assert (used.actor, used.detail["run"], used.target) == ("alice", str(run.pk), f"providerkey:{mine.pk}")
     assert ProviderKey.objects.get(owner=None).last_used is None
@@ -218,15 +205,14 @@ def test_whoever_steers_for_somebody_else_lends_no_key(alice, bob, locked, add, 
     project = Project.objects.create(name="together")
     for person in (alice, bob):
         Membership.objects.create(project=project, user=person, role="member")
-    run = begin(alice)
-    type(run.experiment).objects.filter(pk=run.experiment_id).update(project=project, visibility="project")
-    again = begin(alice, by=bob, experiment=type(run.experiment).objects.get(pk=run.experiment_id))
+    begin(alice)
+    Experiment.objects.update(project=project, visibility="project")
+    again = begin(alice, by=bob, experiment=Experiment.objects.get())
     drive()
 
-    assert {now(run).state, now(again).state} == {"failed"}
-    assert set(AuditEntry.objects.filter(action="key_used").values_list("target", flat=True)) == {
-        f"providerkey:{of_alice.pk}"
-    }
+    assert set(Run.objects.values_list("state", flat=True)) == {"failed"}
+    used = AuditEntry.objects.filter(action="key_used").values_list("target", flat=True)
+    assert set(used) == {f"providerkey:{of_alice.pk}"}
     keyring.remove(of_alice, by=alice)
     with pytest.raises(Forbidden, match="needs a key of locked"):
         actions.start(again.experiment, by=bob)
@@ -243,7 +229,7 @@ def test_a_key_that_is_gone_as_a_call_begins_sends_nothing(alice, locked, add, b
         settings.KEY_SECRETS = ["another secret, and the only one that is left"]
     drive()
 
-    assert now(run).state == "failed"
+    assert Run.objects.get().state == "failed"
     call = run.calls.first()
     assert (call.error_kind, call.cost or call.reserved) == ("bad_key", 0)
     why = "there is no key" if is_gone else "its stored key cannot be read"
@@ -254,27 +240,13 @@ def test_a_key_that_is_gone_as_a_call_begins_sends_nothing(alice, locked, add, b
 def test_the_time_of_use_is_written_once_a_minute_and_the_use_is_recorded_once_a_day(alice, locked, add, begin):
     mine = add(alice, locked(), MINE)
     run = begin(alice)
-    key = keys.key_for(mine.provider, alice.pk)
-    keys.note_use(key, run.pk, alice)
-    mine.refresh_from_db()
-    first = mine.last_used
-    keys.note_use(key, run.pk, alice)
-    mine.refresh_from_db()
-    assert mine.last_used == first
+
+    def used():
+        keys.note_use(keys.key_for(mine.provider, alice.pk), run.pk, alice)
+        return ProviderKey.objects.get().last_used
+
+    first = used()
+    assert used() == first
     ProviderKey.objects.update(last_used=timezone.now() - timedelta(minutes=2))
-    keys.note_use(key, run.pk, alice)
-    mine.refresh_from_db()
-
-    assert mine.last_used > first
+    assert used() > first
     assert AuditEntry.objects.filter(action="key_used").count() == 1
-
-
-def test_nothing_that_is_handed_about_shows_the_key_in_its_text_form(alice, locked, add):
-    provider = locked()
-    row = add(alice, provider, MINE)
-    key = keys.key_for(provider, alice.pk)
-    order = PreparedCall(provider.models.first(), None, None, None, key=key)
-    work = PendingCall(call_id=new_id(), run_id=new_id(), endpoint=order.endpoint, request=None)
-
-    for value in (key, order, order.endpoint, work, Client("https://a.example/v1", MINE), row, vars(row)):
-        assert MINE not in f"{value!r} {value}"

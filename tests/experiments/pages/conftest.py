@@ -1,13 +1,13 @@
-"""Browsers without JavaScript: Alice's, Charlie's and a visitor's."""
+"""Browsers without JavaScript: Alice's and Charlie's."""
 
+import threading
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from experiments.engine.driver import Driver
 from experiments.models import Run
-from tests.experiments.pages.contested import play  # noqa: F401 — a fixture, as some of the next ones
-from tests.experiments.pages.driving import drive, hold, page_of, press, scripted_sit, sit  # noqa: F401
 from tests.fixtures import signed_in
 from tests.making import maker
 
@@ -15,6 +15,10 @@ from tests.making import maker
 @pytest.fixture(autouse=True)
 def nobody_is_woken(woken_runs: list[Any]) -> list[Any]:
     return woken_runs
+
+
+def drive():
+    Driver(threading.Event()).drive(0.1)
 
 
 @maker
@@ -33,10 +37,10 @@ def form(browser, read, request, /, address=None, **changes):
 
 
 @pytest.fixture
-def charlies(charlie: Any) -> Client:
-    return signed_in(charlie)
+def page_of(browser, read):
+    return lambda run: read(browser.get(f"/runs/{run.pk}/"))
 
 
 @pytest.fixture
-def visitor(db: None) -> Client:
-    return Client()
+def charlies(charlie: Any) -> Client:
+    return signed_in(charlie)

@@ -45,9 +45,7 @@ def places(run, workflow, entries):
 
 
 def assert_every_fragment_finds_its_place(run, *slots):
-    """What the page does with an event: it looks for what it replaces, then for the slot that it names. slots: which
-    are there at first.
-    """
+    """An event replaces what it names on the page, or goes into its slot. slots: which are there at first."""
     workflow, cast, ids = run.experiment.workflow, run.experiment.labels, {"transcript", *slots}
     for event in run.events.order_by("seq"):
         with CaptureQueriesContext(connection) as asked:

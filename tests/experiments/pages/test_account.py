@@ -1,5 +1,7 @@
 """A person's own page, tokens, language and theme; signing in and out; what strangers and other sites find."""
 
+import re
+from itertools import product
 from uuid import UUID
 
 from django.conf import settings
@@ -12,29 +14,35 @@ from arenasite import demo
 from experiments.models import Export, Run
 from experiments.models.labels import prompt_words
 from experiments.workflows.battles.prompts import PROMPTS
-from tests.cases import each_case
 from tests.fixtures import PASSWORD
 
 ACCOUNT = "/account/"
 NOWHERE = UUID("00000000-0000-7000-8000-000000000000")
 
 
-def shown_token(page):
-    [field] = page.find(id="new-token")
-    return field.get("value")
+def test_a_new_token_is_shown_once_and_opens_the_api_until_it_is_revoked_and_one_that_makes_no_sense_is_not_made(
+    browser, read, alice
+):
+    for typed, field in (
+        ({"name": "a\x00b", "days": "5"}, "name"),
+        ({"name": "x", "days": "366"}, "days"),
+        ({"name": "x", "days": "5", "scopes": ["fly"]}, None),
+    ):
+        page = read(browser.post(ACCOUNT, {"scopes": ["read"], **typed}))
+        assert page.find(id=f"id_{field}-error") or field is None
+        assert page.by_id("id_name").get("value") == typed["name"].replace("\0", "\ufffd")
+        assert not ApiToken.objects.exists()
 
-
-def test_a_new_token_is_shown_once_and_opens_the_api_until_it_is_revoked(browser, read, alice):
     name = '"><script>alert(1)</script>'
     response = browser.post(ACCOUNT, {"name": name, "days": "30", "scopes": ["read"]})
-    token = ApiToken.objects.get(user=alice)
-    headers = {"Authorization": f"Bearer {shown_token(read(response))}"}
+    token, shown = ApiToken.objects.get(user=alice), read(response).by_id("new-token").get("value")
+    headers = {"Authorization": f"Bearer {shown}"}
     assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
     assert (token.name, token.scopes) == (name, ["read"])
 
     assert Client().get("/api/runs/", headers=headers).status_code == 200
     html, page = browser.get(ACCOUNT).content.decode(), read(browser.get(ACCOUNT))
-    assert shown_token(read(response)) not in html
+    assert shown not in html
     assert "<script>alert" not in html
     assert token.token_key in page.text
 
@@ -44,40 +52,22 @@ def test_a_new_token_is_shown_once_and_opens_the_api_until_it_is_revoked(browser
     assert Client().get("/api/runs/", headers=headers).status_code == 401
 
 
-@each_case(
-    ("typed", "field"),
-    [
-        ({"name": "a\x00b", "days": "5"}, "name"),
-        ({"name": "x", "days": "366"}, "days"),
-        ({"name": "x", "days": "5", "scopes": ["fly"]}, None),
-    ],
-)
-def test_a_token_that_makes_no_sense_is_not_made(browser, read, typed, field):
-    page = read(browser.post(ACCOUNT, {"scopes": ["read"], **typed}))
-
-    assert page.find(id=f"id_{field}-error") or field is None
-    assert page.by_id("id_name").get("value") == (typed["name"].replace("\0", "\ufffd") or None)
-    assert ApiToken.objects.count() == 0
-
-
-@each_case("target", ["/runs/", "https://evil.example/", "//evil.example", "javascript:alert(1)", ""])
-def test_signing_in_and_switches_lead_to_the_page_that_was_asked_for_and_never_elsewhere(alice, target):
-    for path in ("/sign-in/", "/language/", "/theme/"):
+def test_signing_in_leads_to_the_page_that_was_asked_for_never_elsewhere_and_wrong_passwords_and_names_look_alike(
+    alice, client, django_user_model, read
+):
+    targets = ("/runs/", "https://evil.example/", "//evil.example", "javascript:alert(1)", "")
+    for path, target in product(("/sign-in/", "/language/", "/theme/"), targets):
         sent = {"username": "alice", "password": PASSWORD, "language": "en", "theme": "dark", "next": target}
-        assert Client().post(path, sent)["Location"] == (target if target == "/runs/" else "/"), path
+        assert Client().post(path, sent)["Location"] == (target if target == "/runs/" else "/"), (path, target)
 
-
-@each_case(("name", "password"), [("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("a\x00", "b\x00")])
-def test_wrong_passwords_and_names_unknown_or_gone_look_alike(visitor, alice, django_user_model, read, name, password):
     django_user_model.objects.create_user("gone", password=PASSWORD, is_active=False)
-    response = visitor.post("/sign-in/", {"username": name, "password": password})
-
-    assert response.status_code == 200
-    assert "Wrong name or password" in read(response).text
-    assert demo.PASSWORD not in visitor.get("/sign-in/").content.decode()
+    for name, password in (("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("a\x00", "b\x00")):
+        response = client.post("/sign-in/", {"username": name, "password": password})
+        assert (response.status_code, "Wrong name or password" in read(response).text) == (200, True), name
+    assert demo.PASSWORD not in client.get("/sign-in/").content.decode()
     with override_settings(DEMO_MODE=True):
-        assert demo.PASSWORD in visitor.get("/sign-in/").content.decode(), "a demo alone shows its people's"
-    assert visitor.get("/runs/?page=2")["Location"] == f"{reverse('login')}?next=/runs/%3Fpage%3D2"
+        assert demo.PASSWORD in client.get("/sign-in/").content.decode(), "a demo alone shows its people's"
+    assert client.get("/runs/?page=2")["Location"] == f"{reverse('login')}?next=/runs/%3Fpage%3D2"
 
 
 def test_signing_out_ends_the_session_and_leads_to_the_door(browser, read):
@@ -92,6 +82,11 @@ def test_signing_out_ends_the_session_and_leads_to_the_door(browser, read):
     assert not read(browser.get("/sign-in/")).find("form", action="/sign-out/")
 
 
+def without_tokens(response):
+    """Neither form tokens nor its own address, which differ between any two requests."""
+    return re.sub(r'.*(csrfmiddlewaretoken|name="next").*', "", response.content.decode())
+
+
 def test_charlie_sees_what_does_not_exist(charlies, played, alice, make_files):
     """The very page of an address that leads nowhere. That it is refused everywhere is proved by the rights matrix."""
     run = played(max_turns=1)
@@ -101,7 +96,7 @@ def test_charlie_sees_what_does_not_exist(charlies, played, alice, make_files):
     for name, row in hidden.items():
         answer, empty = charlies.get(reverse(name, args=[row.pk])), charlies.get(reverse(name, args=[NOWHERE]))
         assert (answer.status_code, empty.status_code) == (404, 404)
-        assert strip(answer) == strip(empty), name
+        assert without_tokens(answer) == without_tokens(empty), name
 
 
 def test_a_form_of_another_site_changes_nothing(alice, arena, start, read):
@@ -117,28 +112,26 @@ def test_a_form_of_another_site_changes_nothing(alice, arena, start, read):
     assert Run.objects.get().state == Run.State.QUEUED
 
 
-def strip(response):
-    """The page without what differs between any two requests: form tokens and its own address."""
-    lines = response.content.decode().splitlines()
-    return [line for line in lines if "csrfmiddlewaretoken" not in line and 'name="next"' not in line]
-
-
 def language_of(response, read):
-    [html] = read(response).find("html")
-    return html.get("lang")
+    return read(response).find("html")[0].get("lang")
 
 
-def test_a_visitor_reads_the_browsers_language_until_another_is_chosen(visitor, read):
+def test_a_language_and_a_theme_are_a_browsers_until_chosen_and_a_persons_choice_holds_in_all_of_theirs(
+    client, read, browser, alice, charlies
+):
     chinese = {"Accept-Language": "zh-CN,zh;q=0.9"}
-    languages = [language_of(visitor.get("/sign-in/", headers=headers), read) for headers in (None, chinese)]
-    response = visitor.post("/language/?language=en&next=/", {"language": "zh-hans", "next": "/sign-in/?next=/runs/"})
+    languages = [language_of(client.get("/sign-in/", headers=headers), read) for headers in (None, chinese)]
+    response = client.post("/language/?language=en&next=/", {"language": "zh-hans", "next": "/sign-in/?next=/runs/"})
 
     assert languages == ["en", "zh-hans"]
     assert response["Location"] == "/sign-in/?next=/runs/"
-    assert language_of(visitor.get("/sign-in/"), read) == "zh-hans"
+    assert language_of(client.get("/sign-in/"), read) == "zh-hans"
 
+    for theme, shown in {"dark": "dark", "neon": "auto", "": "auto", '"><script>': "auto"}.items():
+        client.post("/theme/", {"theme": theme, "next": "/sign-in/"})
+        client.cookies["arena_theme"] = theme or "x"
+        assert read(client.get("/sign-in/")).find("html")[0].get("data-theme") == shown
 
-def test_the_choice_of_a_person_holds_in_every_browser_of_theirs_and_for_nobody_else(browser, alice, charlies, read):
     for unknown in ("fr", "", "en; path=/"):
         assert browser.post("/language/", {"language": unknown}).status_code == 302
         assert settings.LANGUAGE_COOKIE_NAME not in browser.cookies
@@ -151,15 +144,6 @@ def test_the_choice_of_a_person_holds_in_every_browser_of_theirs_and_for_nobody_
     browser.post("/language/", {"language": "en"})
     asked = browser.get("/account/", headers={"Accept-Language": "zh-CN"})
     assert language_of(asked, read) == "en", "a choice wins over the browser's wish"
-
-
-@each_case(("theme", "shown"), [("dark", "dark"), ("neon", "auto"), ("", "auto"), ('"><script>', "auto")])
-def test_a_theme_that_is_offered_is_kept_and_shown(visitor, read, theme, shown):
-    visitor.post("/theme/", {"theme": theme, "next": "/sign-in/"})
-    visitor.cookies["arena_theme"] = theme or "x"
-
-    [html] = read(visitor.get("/sign-in/")).find("html")
-    assert html.get("data-theme") == shown
 
 
 def test_judge_prompts_that_come_along_are_named_in_both_languages_and_others_as_they_say():

@@ -6,7 +6,6 @@ from django.utils import timezone
 
 from experiments.models import Experiment, ModelPrice, ProviderModel, Run
 from experiments.runs import actions
-from tests.cases import each_case
 from tests.fixtures import add_model
 from tests.making import maker
 from tests.markup import squeezed
@@ -26,43 +25,23 @@ def filled(browser, models, read):
     return {**read(browser.get(ADDRESS)).form(id="setup"), **TYPED}
 
 
-@each_case(("path", "seats"), [("/debate/", "AB"), ("/starchamber/", ["model"]), (ADDRESS, "AB")])
-def test_seats_begin_with_general_models_and_later_with_those_used_last(send, browser, models, read, path, seats):
+def test_seats_begin_with_general_models_and_later_with_those_used_last(send, browser, models, read):
     add_model("a/coder-1")
     add_model("a/qwen-coder")
-    shown = read(browser.get(path)).form(id="setup")
-    assert {shown[f"seat-{seat}-model"] for seat in seats} <= {model.slug for model in models}
+    for path, seats in (("/debate/", "AB"), ("/starchamber/", ["model"]), (ADDRESS, "AB")):
+        shown = read(browser.get(path)).form(id="setup")
+        assert {shown[f"seat-{seat}-model"] for seat in seats} <= {model.slug for model in models}, path
 
-    if path == ADDRESS:
-        add_model("sim/off", is_active=False)
-        [speaker] = read(browser.get(path)).find("select", name="seat-A-model")
-        offered = {option.get("value") for option in speaker.iter("option")}
-        assert offered == {*(m.slug for m in models), "a/coder-1", "a/qwen-coder"}, "judges do not speak"
-        used = {"seat-A-model": models[1].slug, "seat-B-model": "a/coder-1"}
-        send(**used)
-        assert used.items() <= read(browser.get(path)).form(id="setup").items()
-
-
-def test_a_lab_without_a_default_judge_or_any_model_says_so(send, browser, read):
-    ProviderModel.objects.update(is_default_judge=False)
-    assert "no default model" in read(send()).by_id("id_seat-judge-model-error").text
-
-    ProviderModel.objects.update(is_active=False)
-    assert "No model is usable" in read(browser.get(ADDRESS)).text
+    add_model("sim/off", is_active=False)
+    [speaker] = read(browser.get(ADDRESS)).find("select", name="seat-A-model")
+    offered = {option.get("value") for option in speaker.iter("option")}
+    assert offered == {*(m.slug for m in models), "a/coder-1", "a/qwen-coder"}, "judges do not speak"
+    used = {"seat-A-model": models[1].slug, "seat-B-model": "a/coder-1"}
+    send(**used)
+    assert used.items() <= read(browser.get(ADDRESS)).form(id="setup").items()
 
 
-def test_an_experiment_whose_run_may_not_start_is_not_left_behind(send, arena, read):
-    experiment = arena()
-    Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(actions.MOST_LIVE_RUNS))
-
-    response = send()
-
-    assert response.status_code == 403
-    assert "200 live runs" in read(response).text
-    assert Experiment.objects.count() == 1
-
-
-def test_a_prompt_for_each_side_is_for_that_side_and_a_missing_one_is_refused_there(send, read):
+def test_where_a_prompt_or_models_are_missing_or_no_run_may_start_nothing_is_left_behind(send, arena, browser, read):
     own = {"prompting": "individual", "prompt": "", "prompts-A": "Win."}
     refused = read(send(**own, **{"prompts-B": " "}))
     assert "Model B are empty" in refused.by_id("id_prompts-B-error").text
@@ -72,6 +51,20 @@ def test_a_prompt_for_each_side_is_for_that_side_and_a_missing_one_is_refused_th
     send(**own, **{"prompts-B": "Yield."})
     config = Experiment.objects.get().config
     assert (config["prompting"], config["prompts"]) == ("individual", {"A": "Win.", "B": "Yield."})
+
+    experiment = arena()
+    Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(actions.MOST_LIVE_RUNS))
+
+    response = send()
+
+    assert response.status_code == 403
+    assert "200 live runs" in read(response).text
+    assert Experiment.objects.count() == 2
+
+    ProviderModel.objects.update(is_default_judge=False)
+    assert "no default model" in read(send()).by_id("id_seat-judge-model-error").text
+    ProviderModel.objects.update(is_active=False)
+    assert "No model is usable" in read(browser.get(ADDRESS)).text
 
 
 @maker
@@ -85,21 +78,20 @@ def row(number, **parts):
     return {f"interventions-{number}-{part}": str(value) for part, value in parts.items()}
 
 
-@each_case(
-    ("changes", "words"),
-    [({"turn": "0"}, "greater than or equal to 1"), ({"text": ""}, "is empty"), ({"kind": "x"}, "should be")],
-)
-def test_what_is_wrong_with_a_row_is_said_at_the_row_and_everything_is_kept(send, read, changes, words):
-    response = send(**row(0, **NOTE), **row(1, **{**NOTE, **changes}))
+def test_what_is_wrong_with_a_row_is_said_at_the_row_and_everything_is_kept(send, read):
+    wrong = [{"turn": "0"}, {"text": ""}, {"kind": "x"}]
+    rows = {name: value for n, changes in enumerate(wrong, 1) for name, value in row(n, **{**NOTE, **changes}).items()}
+    response = send(**row(0, **NOTE), **rows)
 
     page = read(response)
     assert response.status_code == 422
-    assert words in page.by_id("interventions-1-error").text
-    assert words in page.find(role="alert")[0].text
+    for number, words in enumerate(("greater than or equal to 1", "is empty", "should be"), 1):
+        assert words in page.by_id(f"interventions-{number}-error").text
+        assert words in page.find(role="alert")[0].text
     assert page.find(id="interventions-0-error") == []
     form = page.form(id="setup")
     assert {part: form[f"interventions-0-{part}"] for part in NOTE} == {k: str(v) for k, v in NOTE.items()}
-    assert form["interventions-1-turn"] == str(changes.get("turn", NOTE["turn"]))
+    assert [form[f"interventions-{number}-turn"] for number in (1, 2, 3)] == ["0", "2", "2"]
     planned = row(0, **{**NOTE, "kind": "friend"})
     assert read(send(**planned)).by_id("id_seat-friend-model-error").text, "somebody has to be the friend"
     assert Experiment.objects.count() == 0

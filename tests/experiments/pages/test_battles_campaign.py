@@ -35,12 +35,8 @@ def begun(provider, alice, texts, woken_runs, /, judge="sim/judge:first=0", **co
 
 @maker
 def play(drive, /, experiment):
-
-    def is_over():
-        drive()
-        return Campaign.objects.exclude(state=Campaign.State.RUNNING).filter(pk=experiment.pk).exists()
-
-    wait_until(is_over, "the end of the campaign")
+    running = Campaign.objects.filter(pk=experiment.pk, state=Campaign.State.RUNNING)
+    wait_until(lambda: drive() or not running.exists(), "the end of the campaign")
 
 
 def address(experiment, name="experiment"):

@@ -7,7 +7,6 @@ from experiments.library.datasets import demonstration
 from experiments.library.instruments import services
 from experiments.library.instruments.builtin import builtin
 from experiments.models import Campaign, Dataset, Experiment, ModelPrice
-from tests.cases import each_case
 from tests.fixtures import add_model
 from tests.making import maker
 from tests.markup import is_sent
@@ -41,17 +40,15 @@ def test_a_dataset_and_a_judge_are_all_that_is_needed(browser, form):
     sent = form()
     response = browser.post(ADDRESS, sent)
 
-    [experiment] = Experiment.objects.all()
+    experiment = Experiment.objects.get()
     assert response["Location"] == reverse("experiment", args=[experiment.pk])
-    assert experiment.config["dataset"] == demonstration.TEXT
-    assert experiment.config["contestants"] == []
-    assert experiment.config["subsets"] == []
+    heard = {"dataset": demonstration.TEXT, "contestants": [], "subsets": []}
+    assert {name: experiment.config[name] for name in heard} == heard
     assert experiment.config["sampling"]["plan"] == "all"
     assert Campaign.objects.get(pk=experiment.pk).state == Campaign.State.RUNNING
 
     again = browser.post(ADDRESS, sent)
-    assert again.status_code == 409
-    assert "already" in again.content.decode()
+    assert (again.status_code, "already" in again.content.decode()) == (409, True)
     assert Experiment.objects.count() == Campaign.objects.count() == 1
 
 
@@ -81,34 +78,27 @@ def test_advanced_settings_arrive(browser, form, texts):
     browser.post(ADDRESS, sent)
 
     experiment = Experiment.objects.get()
-    assert experiment.title == "Spring"
-    assert (experiment.config["calls"], experiment.config["side_by_side"]) == ("sequential", 3)
-    assert (experiment.config["version"], experiment.config["attempts"]) == ("spring_20260301", 0)
-    assert experiment.config["limits"]["cost"] == 2.5
-    assert sorted(experiment.config["contestants"]) == names
-    assert (experiment.config["sampling"]["plan"], experiment.config["sampling"]["per_pair"]) == ("sample", 3)
+    config = experiment.config
+    heard = {"calls": "sequential", "side_by_side": 3, "version": "spring_20260301", "attempts": 0}
+    assert {name: config[name] for name in heard} == heard
+    assert (experiment.title, config["limits"]["cost"], sorted(config["contestants"])) == ("Spring", 2.5, names)
+    assert (config["sampling"]["plan"], config["sampling"]["per_pair"]) == ("sample", 3)
     judges = {one.seat: (one.model.slug, one.params) for one in experiment.participants.select_related("model")}
     assert judges == {"judge": (JUDGE, {"temperature": 0.5}), "judge-2": (other.slug, {"temperature": 0.5})}
 
 
-@each_case(
-    ("wrong", "said"),
-    [
+def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, form, read):
+    for wrong, said in (
+        ({"dataset": "nowhere", "shown": "nowhere"}, "not one of the available choices"),
         ({"contestants": []}, "Choose at least two contestants"),
         ({"sampling__plan": "sample", "sampling__per_pair": ""}, "Enter the number of samples"),
-        ({"dataset": "nowhere", "shown": "nowhere"}, "not one of the available choices"),
         ({"prompt": "image_edit"}, "not one of the available choices"),
-    ],
-)
-def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, form, read, wrong, said):
-    response = browser.post(ADDRESS, form(title="My spring", **wrong))
-    page = read(response)
-
-    assert response.status_code == 422
-    assert said in page.text
+    ):
+        response = browser.post(ADDRESS, form(title="My spring", **wrong))
+        page = read(response)
+        assert (response.status_code, said in page.text) == (422, True), said
+        assert "dataset" in wrong or page.form(id="setup")["title"] == "My spring"
     assert not Experiment.objects.exists()
-    if "dataset" not in wrong:
-        assert page.form(id="setup")["title"] == "My spring"
 
 
 def test_another_dataset_shows_its_own_contestants_and_keeps_the_rest(browser, form, read, alice, texts):
@@ -123,7 +113,9 @@ def test_another_dataset_shows_its_own_contestants_and_keeps_the_rest(browser, f
     assert not Experiment.objects.exists()
 
 
-def test_a_dataset_offers_only_judges_and_contestants_that_can_take_part(browser, read, alice, texts):
+def test_a_dataset_offers_only_judges_and_contestants_that_can_take_part_and_without_one_the_next_step_is_to_load_it(
+    browser, read, alice, texts, charlies
+):
     texts.contestants.create(name="empty-handed")
     texts.contestants.filter(name=texts.contestants.first().name).update(void_reason="It cheated.")
     page = read(browser.get(ADDRESS, {"dataset": texts.slug}))
@@ -141,26 +133,21 @@ def test_a_dataset_offers_only_judges_and_contestants_that_can_take_part(browser
     prompts = {one.get("value") for one in page.find("input", name="prompt")}
     assert prompts == {"image_edit", "image_generation"}
 
-
-def test_the_preview_follows_the_form(browser, form, judge):
-    address = reverse("battles-estimate")
-    everything = browser.post(address, form()).content.decode()
-    assert "<b>72</b> battles" in everything
-    assert "<b>144 calls</b>" in everything
-    assert "price unknown" in everything
-
-    ModelPrice.objects.create(model=judge, since="2026-01-01T00:00:00Z", input="0.000001", output="0.000001")
-    some = browser.post(address, form(sampling__plan="sample", sampling__per_pair="2")).content.decode()
-    assert "<b>12</b> battles" in some
-    assert "<b>$" in some
-    adaptive = form(sampling__plan="adaptive", sampling__min_per_pair="2", sampling__max_per_pair="3")
-    assert "<b>12</b>" in browser.post(address, adaptive).content.decode()
-
-
-def test_without_a_dataset_or_where_none_may_be_seen_the_one_next_step_is_to_load_one(charlies, read, texts):
     Dataset.objects.update(visibility="private")
     page = read(charlies.get(ADDRESS))
 
     assert [link.text for link in page.find("a", href="/datasets/new/")] == ["Load a dataset"]
     assert not page.find(id="setup")
     assert charlies.get(ADDRESS, {"dataset": texts.slug}).status_code == 404
+
+
+def test_the_preview_follows_the_form(browser, form, judge):
+    address = reverse("battles-estimate")
+    everything = browser.post(address, form()).content.decode()
+    assert all(words in everything for words in ("<b>72</b> battles", "<b>144 calls</b>", "price unknown"))
+
+    ModelPrice.objects.create(model=judge, since="2026-01-01T00:00:00Z", input="0.000001", output="0.000001")
+    some = browser.post(address, form(sampling__plan="sample", sampling__per_pair="2")).content.decode()
+    assert ("<b>12</b> battles" in some, "<b>$" in some) == (True, True)
+    adaptive = form(sampling__plan="adaptive", sampling__min_per_pair="2", sampling__max_per_pair="3")
+    assert "<b>12</b>" in browser.post(address, adaptive).content.decode()

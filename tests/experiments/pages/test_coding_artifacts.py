@@ -4,7 +4,6 @@ import io
 import json
 import zipfile
 
-import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,15 +16,6 @@ from tests.experiments.contest_rows import NO_VOTE, UNREADABLE, votes_of
 from tests.fixtures import signed_in
 
 FILES = {"summary.json", "generator_problem.json"}
-
-
-@pytest.fixture
-def contest(alice):
-    made = contest_rows.contest(alice, 1)
-    made.cycle(votes_of((1, 2)), passed={4: 3})
-    made.cycle(silent=(3,))
-    made.void_cycle("It repeats an earlier problem.")
-    return made
 
 
 def unpacked(contest, person):
@@ -47,7 +37,10 @@ def of_cycle(files, number):
     return {name: files["/".join((*at, folder, name))] for *at, folder, name in parts if folder.endswith(f"_c{number}")}
 
 
-def test_it_has_the_layout_and_tells_all_that_was_found_or_why_it_is_missing(contest, alice):
+def test_it_has_the_layout_tells_all_that_was_found_or_why_it_is_missing_and_every_answer_asked_for_again(
+    alice, django_user_model
+):
+    contest = contest_rows.flawed(alice)
     files = unpacked(contest, alice)
     token = {"Authorization": f"Bearer {create_token(alice, scopes=['read'])}"}
     assert files_in(Client().get(f"/api/runs/{contest.run.pk}/artifacts/", headers=token)) == files, "to a program, too"
@@ -63,7 +56,6 @@ def test_it_has_the_layout_and_tells_all_that_was_found_or_why_it_is_missing(con
 
     battles = [json.loads(line) for line in files["data/battles.jsonl"].splitlines()]
     found = ratings.of_run(contest.run)
-
     assert [one["cycle_num"] for one in battles] == [1, 2, 3]
     assert battles[2]["average_scores"]["lab/coder-3"] is None
     assert battles[1]["elo_after"] == {name: round(value, 2) for name, value in found.history[1].compatible.items()}
@@ -83,20 +75,15 @@ def test_it_has_the_layout_and_tells_all_that_was_found_or_why_it_is_missing(con
     silent = json.loads(third["solver_lab_coder-3.json"])
 
     assert (vote["scores"], vote["overall_score"], vote["error"]) == (None, None, NO_VOTE)
-    assert second["raw/judge_lab_coder-2_for_lab_coder-1.txt"] == UNREADABLE
+    assert second["raw/judge_lab_coder-2_for_lab_coder-1.txt"] == fourth["raw/generator.txt"] == UNREADABLE
     assert (silent["solution_code"], silent["error"]) == (None, "It gave no solution. The provider is overloaded.")
     assert json.loads(third["execution_lab_coder-3.json"])["passed"] is None
     assert "raw/solver_lab_coder-3.txt" not in third
-    assert fourth["raw/generator.txt"] == UNREADABLE
     summary = json.loads(fourth["summary.json"])
     assert (summary["counts"], summary["reason"]) == (False, "It repeats an earlier problem.")
     assert (summary["overall_average"], summary["elo_after"]) == (None, None)
     assert json.loads(fourth["generator_problem.json"])["error"] == "It repeats an earlier problem."
 
-
-def test_a_cycle_left_out_keeps_its_folder_and_loses_its_line_and_every_answer_asked_for_again_is_kept(
-    contest, alice, django_user_model
-):
     step = contest.step("cycle/1/problem/repair", "ask", purpose="problem", seat="coder-1", turn=1)
     contest.call(step, text="The second one.")
     curator = django_user_model.objects.create(username="curator", role="curator")

@@ -25,19 +25,15 @@ def cast(experiment):
     return {p.seat: p.model.slug for p in experiment.participants.select_related("model")}
 
 
-def host(**fields):
-    layers = [{"name": "network namespace", "holds": True, "detail": "it has no network"}]
-    usual = {"name": "box", "backend": "bubblewrap", "is_sufficient": True, "layers": layers}
-    return SandboxHost.objects.create(checked=timezone.now(), **{**usual, **fields})
+def host(name="box", backend="bubblewrap", **fields):
+    layers = [{"name": "network namespace", "holds": backend == "bubblewrap", "detail": "it has no network"}]
+    same = {"is_sufficient": True, "layers": layers, "checked": timezone.now(), **fields}
+    SandboxHost.objects.create(name=name, backend=backend, **same)
 
 
-def test_the_form_as_it_is_starts_a_contest(browser, form, read):
-    said = {
-        ("6", "auto"): "every model sets 2 times",
-        ("4", "auto"): "draws the setter",
-        ("4", "in_turn"): "not evenly",
-    }
-    for (cycles, setters), words in said.items():
+def test_the_form_as_it_is_starts_a_contest_and_its_estimate_follows_it(browser, form, read):
+    said = (("6", "auto", "sets 2 times"), ("4", "auto", "draws the setter"), ("4", "in_turn", "not evenly"))
+    for cycles, setters, words in said:
         page = read(browser.post(ADDRESS, form(cycles=cycles, setters=setters, quorum="9")))
         assert words in page.by_id("estimate").text
     response = browser.post(ADDRESS, form())
@@ -46,6 +42,18 @@ def test_the_form_as_it_is_starts_a_contest(browser, form, read):
     assert response["Location"] == run.get_absolute_url()
     assert set(cast(run.experiment).values()) == set(MODELS)
     assert (run.config["cycles"], run.config["health_check"]) == (1, True)
+
+    address = reverse("coding-estimate")
+    guess = browser.post(address, form(cycles="2")).content.decode()
+    unchecked = {name: value for name, value in form(cycles="2").items() if name != "health_check"}
+
+    cycle = "A cycle makes 10 calls: 1 problem, 3 solutions and 6 judgments"
+    wanted = ("<b>23 calls</b>", 'class="number">43</td>', cycle, "price unknown")
+    assert [words for words in wanted if words not in guess] == []
+    assert "<b>20 calls</b>" in browser.post(address, unchecked).content.decode()
+    without = browser.post(address, form() | {"coders-1-model": ""}).content.decode()
+    assert "Choose a model for every participant" in without
+    assert browser.post(address, form(cycles="x", call_seconds="y")).status_code == 200
 
 
 def test_all_available_models_are_seated_at_once_and_what_was_typed_stays(browser, form, read):
@@ -67,23 +75,6 @@ def test_all_available_models_are_seated_at_once_and_what_was_typed_stays(browse
     assert "At most 20 models can take part" in page.text
 
 
-def test_the_estimate_follows_the_form(browser, form):
-    address = reverse("coding-estimate")
-    guess = browser.post(address, form(cycles="2")).content.decode()
-    unchecked = {name: value for name, value in form(cycles="2").items() if name != "health_check"}
-
-    assert "<b>23 calls</b>" in guess
-    assert 'class="number">43</td>' in guess
-    assert "A cycle makes 10 calls: 1 problem, 3 solutions and 6 judgments" in guess
-    assert "price unknown" in guess
-    assert "<b>20 calls</b>" in browser.post(address, unchecked).content.decode()
-    assert (
-        "Choose a model for every participant"
-        in browser.post(address, form() | {"coders-1-model": ""}).content.decode()
-    )
-    assert browser.post(address, form(cycles="x", call_seconds="y")).status_code == 200
-
-
 def test_a_judge_of_the_whole_run_is_counted_once_and_reads_all_cycles(form, alice):
     def guess(unit, cycles):
         definition = {"dimensions": [{"kind": "yes_no", "name": "fair", "title": "Fair"}], "unit": unit}
@@ -103,14 +94,13 @@ def test_the_state_of_the_sandbox_stands_beside_the_form_and_without_one_nothing
     assert "No machine that runs code has reported" in read(browser.get(ADDRESS)).text
     host(is_sufficient=False, refusal="bwrap is not there.")
     refused = browser.post(ADDRESS, form())
-    assert refused.status_code == 403
-    assert "nothing was started. bwrap is not there." in read(refused).text
+    assert (refused.status_code, "nothing was started. bwrap is not there." in read(refused).text) == (403, True)
     assert "bwrap is not there." in read(refused).find(class_="sandbox-state is-refused")[0].text
     assert not Experiment.objects.exists()
 
     SandboxHost.objects.all().delete()
     host()
-    host(name="bare", backend="unsafe", is_sufficient=True, layers=[{"name": "landlock", "holds": False, "detail": ""}])
+    host("bare", "unsafe")
     text = read(browser.get(ADDRESS)).find(class_="sandbox-state is-unsafe")[0].text
     assert "1 of 1 layers work" in text
     assert "network namespace it has no network" in text

@@ -34,7 +34,9 @@ def test_members_sit_in_the_order_of_their_rows_and_the_council_asked_last_is_of
     assert (again["seat-chair-model"], again["question"]) == (seated["chair"], "")
 
 
-def test_a_council_is_kept_under_a_name_and_used_without_losing_what_was_typed(browser, form, read):
+def test_a_council_is_kept_under_a_name_used_without_losing_what_was_typed_and_shared_by_its_owner_alone(
+    browser, form, read, charlies
+):
     sent = form(question="Half a question", system_prompt="Be brief.") | {"preset_name": "Clones"}
     sent |= {f"members-{n}-model": MODELS[1] for n in range(3)}
     page = read(browser.post(reverse("council-presets"), sent))
@@ -53,11 +55,7 @@ def test_a_council_is_kept_under_a_name_and_used_without_losing_what_was_typed(b
     assert filled["question"] == "My question"
     assert not Run.objects.exists()
 
-
-def test_the_lab_uses_what_is_shared_and_only_the_owner_changes_it(browser, charlies, form, read):
-    presets = reverse("council-presets")
-    browser.post(presets, form() | {"preset_name": "Three wise"})
-    key = str(Preset.objects.get().pk)
+    presets, key = reverse("council-presets"), str(preset.pk)
     seen = [charlies.get(f"{ADDRESS}?preset={key}").status_code]
     for deed in ("share", "unshare"):
         browser.post(presets, form() | {deed: key})

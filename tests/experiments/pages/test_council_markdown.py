@@ -7,51 +7,33 @@ from django.template.loader import render_to_string
 
 from experiments.runs.markdown import LONGEST_COLOURED, MOST_SIGNS, TAGS, coloured, to_html
 from experiments.workflows.coding.tags import MOST_COLOURED
-from tests.cases import each_case
 from tests.markup import Page
 
 NAMES = {"Response A": "Alpha", "Response B": "Beta", "Response AA": "Omega"}
 
 
-def named(text):
-    return to_html(text, NAMES)
-
-
-@each_case(
-    "evil",
-    [
-        "<script>alert(1)</script>",
-        "<img src=x onerror=alert(1)>",
-        "![x](https://evil.example/pixel.png)",
-        "[x](javascript:alert(1))",
-        "[x](data:text/html;base64,PHNjcmlwdD4=)",
-        "[x](//evil.example)",
-        '<span class="k" style="position:fixed">x</span>',
-        '<strong class="named">Alpha</strong>',
-        "```html\n<script>alert(1)</script>\n```",
-        '```"><script>alert(1)</script>\ncode\n```',
+def test_nothing_in_it_runs_or_loads():
+    for evil in (
+        *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "![x](https://evil.example/pixel.png)"),
+        *("[x](javascript:alert(1))", "[x](data:text/html;base64,PHNjcmlwdD4=)", "[x](//evil.example)"),
+        *('<span class="k" style="position:fixed">x</span>', '<strong class="named">Alpha</strong>'),
+        *("```html\n<script>alert(1)</script>\n```", '```"><script>alert(1)</script>\ncode\n```'),
         "```python\n'''</code></pre><script>alert(1)</script>'''\n```",
-        "<iframe src=https://evil.example></iframe>",
-        "<style>*{display:none}</style>",
+        *("<iframe src=https://evil.example></iframe>", "<style>*{display:none}</style>"),
         "`<b onclick=alert(1)>`",
-    ],
-)
-def test_nothing_in_it_runs_or_loads(evil):
-    elements = list(Page(to_html(evil)).root.find("body").iterdescendants())
+    ):
+        elements = list(Page(to_html(evil)).root.find("body").iterdescendants())
 
-    assert {element.tag for element in elements} <= TAGS
-    for element in elements:
-        assert set(element.attrib) <= {"href", "rel", "class"}
-        assert element.attrib.get("href", "https://").startswith(("http://", "https://"))
-        assert element.attrib.get("class", "highlight") != "named"
-        assert element.tag != "span" or "pre" in [parent.tag for parent in element.iterancestors()]
-
-
-def test_links_lead_out_without_telling_from_where():
+        assert {element.tag for element in elements} <= TAGS, evil
+        for element in elements:
+            assert set(element.attrib) <= {"href", "rel", "class"}
+            assert element.attrib.get("href", "https://").startswith(("http://", "https://"))
+            assert element.attrib.get("class", "highlight") != "named"
+            assert element.tag != "span" or "pre" in [parent.tag for parent in element.iterancestors()]
     assert '<a href="https://a.example" rel="noopener noreferrer nofollow">x</a>' in to_html("[x](https://a.example)")
 
 
-def test_code_of_a_known_language_is_coloured_by_classes_alone_unless_it_is_very_long():
+def test_code_of_a_known_language_is_coloured_by_classes_alone_unless_it_is_very_long_or_all_signs():
     html = to_html("```python\nreturn 1  # one\n```")
 
     assert '<pre class="highlight"><code><span class="k">return</span>' in html
@@ -62,43 +44,24 @@ def test_code_of_a_known_language_is_coloured_by_classes_alone_unless_it_is_very
         assert to_html(f"```{fence}\na < b\n```") == plain
     assert "<span" not in to_html("```python\n" + "x = 1\n" * LONGEST_COLOURED + "```")
 
+    assert to_html("**a" * MOST_SIGNS) == f"<pre>{'**a' * MOST_SIGNS}</pre>"
 
-def test_exact_labels_become_names_in_bold():
+
+def test_exact_labels_become_names_in_bold_and_what_only_looks_like_labels_and_other_peoples_words_stay():
     def names(text):
-        return re.findall(r'<strong class="named">(\w+)</strong>', named(text))
+        return re.findall(r'<strong class="named">(\w+)</strong>', to_html(text, NAMES))
 
     assert names("Response A beats Response B.") == ["Alpha", "Beta"]
     assert names("Response AA比Response A好") == ["Omega", "Alpha"], "the longer label wins, and Chinese may follow"
     assert names("1. Response A\n\n| x |\n|---|\n| Response B |\n\n**Response A**") == ["Alpha", "Beta", "Alpha"]
+    assert "<i>" not in to_html("Response A", {"Response A": "<i>evil</i>"}), "a name is no markup"
 
-
-@each_case(
-    "text",
-    [
-        "Response Analysis and Response Bias",
-        "Response C is not there",
-        "XResponse A",
-        "Response A1",
-        "`Response A`",
-        "```\nResponse A\n```",
-        "    Response A",
-        "> Response A is the best",
-        '"Response A is the best", it says',
-        "“Response A is the best”",
-        "「Response A」",
-        "[Response A](https://a.example)",
-    ],
-)
-def test_words_that_only_look_like_labels_and_other_peoples_words_stay(text):
-    assert "named" not in named(text)
-
-
-def test_a_name_is_no_markup():
-    assert "<i>" not in to_html("Response A", {"Response A": "<i>evil</i>"})
-
-
-def test_a_text_with_more_signs_than_words_is_shown_as_it_is():
-    assert to_html("**a" * MOST_SIGNS) == f"<pre>{'**a' * MOST_SIGNS}</pre>"
+    for text in (
+        *("Response Analysis and Response Bias", "Response C is not there", "XResponse A", "Response A1"),
+        *("`Response A`", "```\nResponse A\n```", "    Response A", "> Response A is the best", "「Response A」"),
+        *("“Response A is the best”", '"Response A is the best", it says', "[Response A](https://a.example)"),
+    ):
+        assert "named" not in to_html(text, NAMES)
 
 
 def test_code_that_would_read_otherwise_than_it_runs_shows_why():
@@ -109,6 +72,6 @@ def test_code_that_would_read_otherwise_than_it_runs_shows_why():
     of_contests = [render_to_string("workflows/coding/_solution.html", one) for one in told]
     for html in (coloured(trick, "python"), to_html(f"```\n{trick}\n```"), *of_contests):
         shown = Page(html).text
-        assert "⟨U+202E⟩" in shown
+        assert "⟨U+202E⟩" in shown, html
         assert not {"\u202e", "\u2066", "\u2069"} & set(shown)
     assert "שלום\u200f" in to_html("שלום\u200f")

@@ -1,13 +1,49 @@
-"""A council as a page: every stage in its place, what failed and what can be done about it, from its rows as from its
-events.
-"""
+"""A council as a page, from rows as from events: each stage in its place, what failed and what can be done about it."""
 
+import pytest
 from django.urls import reverse
 
 from experiments.models import Call, Run
+from experiments.runs import actions
 from experiments.runs.steering import steering
-from tests.experiments.pages.driving import ANSWER, BROKEN, REVIEW, drive, retry_buttons
+from tests.experiments.pages.conftest import drive
 from tests.experiments.pages.painted import assert_every_fragment_finds_its_place, assert_same_page
+from tests.making import maker
+
+BROKEN = "sim/neutral:first=0:fail=401"
+ANSWER = "Short waves scatter more.\n\n```python\nreturn 1 / wavelength**4\n```"
+REVIEW = (
+    "Response A is exact, Response B is short; no Response Analysis was made. `Response A` is code.\n\n"
+    "> Response A said so\n\nFINAL RANKING:\n1. Response A\n2. Response B\n"
+)
+
+
+@pytest.fixture
+def sit(council, begun):
+    return lambda *members, **config: begun(council(*members, **config))
+
+
+@maker
+def scripted_sit(scripted, alice, begun, /, *members):
+    """Each member has an answer and a review, word for word; the chair concludes."""
+    models = [scripted.model(f"lab/model-{number}", *said) for number, said in enumerate(members, 1)]
+    cast = {f"member-{number}": {"model": model} for number, model in enumerate(models, 1)}
+    cast["chair"] = {"model": scripted.model("lab/chair", "They agree. Member 1 is right.")}
+    asked = {"question": "Why is the sky blue?", "title": False}
+    return begun(actions.create(owner=alice, workflow="council", config=asked, cast=cast))
+
+
+@maker
+def press(browser, /, run, is_driven=True, **words):
+    offers = Run.objects.get(pk=run.pk).open_offers
+    response = browser.post(reverse("run-ask", args=[run.pk]), {"key": offers[-1].key if offers else "", **words})
+    if is_driven:
+        drive()
+    return response
+
+
+def retry_buttons(page):
+    return [element.get("value") for element in page.find("button", name="retry")]
 
 
 def test_a_member_that_failed_says_why_is_asked_again_and_ranked_again(page_of, sit, press):
@@ -77,8 +113,7 @@ def test_the_count_is_a_page_and_a_part_and_what_stands_in_for_a_ranking_or_a_ch
     assert "Best ranked answer" in shown.by_id("slot-conclusion-1-chair").text
     part = browser.get(address, {"part": 1})
     assert read(browser.get(address)).find("h1")
-    assert "<html" not in part.content.decode()
-    assert "Krippendorff" in part.content.decode()
+    assert [words in part.content.decode() for words in ("<html", "Krippendorff")] == [False, True]
     assert read(part).text in shown.by_id("ranking-1-1").text
     assert "not defined: the reviewers did not all rank the same answers" in shown.by_id("slot-ranking-1").text
     assert browser.get(reverse("run-ranking", args=[run.pk, 2])).status_code == 404

@@ -1,17 +1,50 @@
 """The page of a debate: where it stands, what it waits for, what was kept, and what may be done from there."""
 
-import json
-
 from experiments.models import Experiment, Run
+from experiments.runs.steering import steering
 from experiments.workflows.debate.pages.board import source
 from tests.cases import each_case
-from tests.experiments.pages.driving import drive, keep, pause_of, say, send, steps
+from tests.experiments.debated import points
+from tests.experiments.pages.conftest import drive
 from tests.experiments.pages.painted import assert_same_page
+from tests.making import maker
 
 LIMITED = "sim/competitive:first=0:fail=429:retry_after=90"
-POINTS = json.dumps(
-    {"speaker": "B", "new_perspectives": [{"id": "p1", "contents": "It may rain."}], "counterpoints": []}
-)
+
+
+@maker
+def hold(debate, begun, alice, /, *words, **config):
+    """Plays a debate through these words: each a pause's action, or an action and its text."""
+    run = begun(debate(**config))
+    for word in words:
+        say(run, alice, *([word] if isinstance(word, str) else word))
+    return Run.objects.get(pk=run.pk)
+
+
+def pause_of(run):
+    run = Run.objects.get(pk=run.pk)
+    return [*run.open_pauses, *run.open_offers][-1]
+
+
+def say(run, by, action, text=""):
+    steering.say(run, by=by, key=pause_of(run).key, action=action, text=text)
+    drive()
+
+
+def steps(page):
+    """What the path above a debate says of each step, by its label."""
+    items = page.by_id("path").findall(".//li")
+    labels = [next(inner.text for inner in item.iter() if inner.get("class") == "path-label") for item in items]
+    return dict(zip(labels, [item.get("class").split()[0].removeprefix("path-") for item in items], strict=True))
+
+
+def keep(browser, run, text, key=""):
+    return browser.post(f"/runs/{run.pk}/draft/", {"key": key or pause_of(run).key, "text": text})
+
+
+def send(browser, run, action, text=""):
+    browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": action, "text": text})
+    drive()
 
 
 def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled_and_kept_as_a_draft(
@@ -19,9 +52,8 @@ def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled_and_
 ):
     run = hold()
     page = page_of(run)
-
-    wanted = {"Refinement": "done", "Final prompt": "current", "Round 1": "ahead", "Round 2": "ahead"}
-    assert steps(page) == {**wanted, "Summary": "ahead"}
+    ahead = dict.fromkeys(("Round 1", "Round 2", "Summary"), "ahead")
+    assert steps(page) == {"Refinement": "done", "Final prompt": "current", **ahead}
     labels = [label for label in page.find("label") if "data-question" in label.attrib]
     fields = [field for field in page.find("textarea") if "data-answer" in field.attrib]
     assert [label.get("for") for label in labels] == [field.get("id") for field in fields]
@@ -29,7 +61,6 @@ def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled_and_
 
     Experiment.objects.update(visibility="lab")
     page = read(charlies.get(f"/runs/{run.pk}/"))
-
     assert run.messages.get(seat="refiner").parsed["objective"] in page.text
     assert "Its owner continues from here." in page.text
     assert not [part for id_ in ("say-form", "offer-form", "retry-A") for part in page.find(id=id_)]
@@ -43,7 +74,7 @@ def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled_and_
     assert (response.status_code, response.content) == (204, b"")
     for key, text, status in (("no/such", "x", 409), ("", "x\x00", 400), ("", "x" * 1_000_001, 400)):
         assert keep(browser, run, text, key).status_code == status
-    browser.post("/language/", {"language": "zh-hans", "next": f"/runs/{run.pk}/"})
+    browser.post("/language/", {"language": "zh-hans"})
     page = page_of(run)
     browser.post("/language/", {"language": "en"})
     assert page.find("html")[0].get("lang") == "zh-hans"
@@ -60,27 +91,11 @@ def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled_and_
     assert not page.find(id="pause-text")
 
 
-def test_changing_the_locked_prompt_makes_a_version_and_leaves_the_first(hold, page_of, browser):
-    run = hold(("send", "Share it by the week."))
-    locked = run.messages.get(parsed__kind="final_prompt")
-
-    assert pause_of(run).purpose == "after_round"
-    response = browser.post(f"/messages/{locked.pk}/branch/", {"text": "Share it by the night."})
-    drive()
-
-    other = Run.objects.get(parent=run)
-    assert response["Location"] == f"/runs/{other.pk}/"
-    [versions] = page_of(other).find(id="versions")
-    assert "Share it by the week." in versions.text
-    [versions] = page_of(run).find(id="versions")
-    assert "Share it by the night." in versions.text
-
-
 def test_a_failed_debater_is_shown_with_its_reason_one_that_is_not_read_as_it_came_and_both_can_be_asked_again(
     hold, page_of, browser, scripted
 ):
     prose = scripted.model("scripted/prose", "I would <b>rather</b> not.")
-    run = hold("send", B=scripted.model("scripted/late", 404, POINTS), C=prose)
+    run = hold("send", B=scripted.model("scripted/late", 404, points("B", 1)), C=prose)
     page = page_of(run)
     [card] = [card for card in page.by_id("slot-round-1").findall(".//article") if card.get("data-seat") == "C"]
     assert "could not be read" in card.text
@@ -103,8 +118,10 @@ def test_a_failed_debater_is_shown_with_its_reason_one_that_is_not_read_as_it_ca
     assert page.by_id("say-form-addendum").text_content().strip() == "It must be cheap."
 
 
-def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(hold, page_of, browser):
-    run = hold("send")
+def test_after_a_summary_the_draft_is_the_addendum_another_round_is_offered_and_another_prompt_makes_a_version(
+    hold, page_of, browser
+):
+    run = hold(("send", "Share it by the week."))
     keep(browser, run, "It must be cheap.")
     send(browser, run, "summarize")
 
@@ -118,6 +135,8 @@ def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(
         assert page.find(id=link.get("href").removeprefix("#"))
         assert run.messages.get(seat=seat, turn=turn).model in link.text
         assert f"round {turn}" in link.text
+    wanted = {"A1.p2": "point-A1-p2", "C2.c10": "point-C2-c10", "B1": "point-B1", "D1.p1": None, "A1.x": None}
+    assert {one: getattr(source(one), "anchor", None) for one in wanted} == wanted
     assert list(steps(page).values()) == ["done", "done", "done", "left_out", "done"]
     assert {b.get("value") for b in page.find("button", form="offer-form")} == {"round", "summarize"}
     assert page.find("a", href=f"/debate/?clone={run.pk}")
@@ -127,6 +146,14 @@ def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(
     send(browser, run, "round", "Or free.")
     assert "Or free." in page_of(run).by_id("slot-addendum").text
     assert run.messages.filter(seat="A", turn=2).exists()
+
+    locked = run.messages.get(parsed__kind="final_prompt")
+    response = browser.post(f"/messages/{locked.pk}/branch/", {"text": "Share it by the night."})
+    drive()
+    other = Run.objects.get(parent=run)
+    assert response["Location"] == f"/runs/{other.pk}/"
+    assert "Share it by the week." in page_of(other).by_id("versions").text
+    assert "Share it by the night." in page_of(run).by_id("versions").text
 
 
 def test_a_debate_that_a_limit_has_stopped_goes_on_without_the_answer(hold, page_of, browser, read):
@@ -146,7 +173,7 @@ def test_a_debate_that_a_limit_has_stopped_goes_on_without_the_answer(hold, page
     assert "retry_seat" in pause_of(run).data["actions"]
 
 
-TROUBLED = "sim/neutral:first=0:fail=503:times=1:retry_after=0"
+TROUBLED, PROSE = "sim/neutral:first=0:fail=503:times=1:retry_after=0", "sim/neutral:first=0:json=talk"
 
 
 @each_case(
@@ -154,13 +181,7 @@ TROUBLED = "sim/neutral:first=0:fail=503:times=1:retry_after=0"
     [
         ({"refine": False, "B": LIMITED, "pool": ["sim/deceptive:first=0"]}, ("seat_replaced", "call_failed")),
         (
-            {
-                "A": TROUBLED,
-                "summarizer": TROUBLED,
-                "C": "sim/neutral:first=0:json=talk",
-                "blind": True,
-                "rotate": True,
-            },
+            {"A": TROUBLED, "summarizer": TROUBLED, "C": PROSE, "blind": True, "rotate": True},
             ("call_retried", "message_parsed", "stage_started", "turn_started"),
         ),
     ],
@@ -176,11 +197,3 @@ def test_at_every_pause_of_a_debate(debate, start, alice, config, kinds):
     assert_same_page(run, *kinds)
     say(run, alice, "summarize")
     assert_same_page(run, "offer_opened", "experiment_stopped", *kinds)
-
-
-def test_a_reference_leads_to_its_point():
-    wanted = {"A1.p2": "point-A1-p2", "C2.c10": "point-C2-c10", "B1": "point-B1", "D1.p1": None, "A1.x": None}
-
-    found = {reference: source(reference) for reference in wanted}
-
-    assert {reference: one.anchor if one else None for reference, one in found.items()} == wanted

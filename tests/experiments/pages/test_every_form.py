@@ -1,9 +1,9 @@
 """What holds for the form of every workflow: it looks for its models once, and who may only read starts nothing."""
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.people import asked_by, once
 from experiments.library.builtin import builtin_presets
 from experiments.library.datasets import demonstration
 from experiments.models import Experiment, Run
@@ -20,9 +20,9 @@ TYPED = {  # what has to be typed, and what is to be kept
 }
 WRONG = [  # and the elements that say so
     ("/arena/", {"prompt": "   \n\t "}, "id_prompt"),
-    ("/arena/", {"prompt": "a\x00b"}, "id_prompt"),
     ("/arena/", {"max_turns": ""}, "id_max_turns"),
-    ("/arena/", {"limits-seconds": "nan", "seat-A-model": "sim/nobody"}, "id_limits-seconds id_seat-A-model"),
+    ("/arena/", {"prompt": "a\x00b", "limits-seconds": "nan"}, "id_prompt id_limits-seconds"),
+    ("/arena/", {"limits-tokens": "x", "seat-A-model": "sim/nobody"}, "id_limits-tokens id_seat-A-model"),
     ("/arena/", {"seat-B-model": ""}, "id_seat-B-model"),
     ("/arena/", {"seat-B-temperature": "3"}, "id_seat-B-temperature"),
     ("/starchamber/", {"first_message": "  \r\n "}, "id_first_message"),
@@ -51,10 +51,8 @@ NEEDED = {  # all that has to be typed, and what is set where nothing else is
 
 @each_case("page", NEEDED)
 def test_a_form_as_it_is_shown_needs_one_text_and_seats_different_models(
-    browser, provider, form, alice, nobody_is_woken, page
+    browser, models, form, alice, nobody_is_woken, page
 ):
-    for slug in MODELS:
-        add_model(slug)
     needed, usual = NEEDED[page]
     response = browser.post(page, form(page) | {needed: "Who <b>are</b> you?\nReally?"})
 
@@ -63,10 +61,8 @@ def test_a_form_as_it_is_shown_needs_one_text_and_seats_different_models(
     assert nobody_is_woken == [run.pk]
     assert (run.experiment.owner, f"/{run.experiment.workflow}/") == (alice, page)
     config = run.experiment.config
-    assert {needed: config[needed], **{name: config[name] for name in usual}} == {
-        needed: "Who <b>are</b> you?\nReally?",
-        **usual,
-    }
+    heard = {needed: "Who <b>are</b> you?\nReally?", **usual}
+    assert {name: config[name] for name in heard} == heard
     assert page != "/starchamber/" or config["context"] == builtin_presets()["assistant"].context
     cast = {one.seat: one.model.slug for one in run.experiment.participants.select_related("model")}
     speakers = [model for seat, model in cast.items() if len(seat) == 1 or seat.startswith("member")]
@@ -103,23 +99,22 @@ HEARD = {  # what is filled in, the settings that it makes, and who sits where
 }
 
 
-@each_case("page", HEARD)
-def test_every_field_that_is_filled_in_is_heard(browser, provider, form, page):
+@pytest.fixture
+def models(provider):
     for slug in MODELS:
         add_model(slug)
-    typed, settings, seats = HEARD[page]
-    sent = form(page) | TYPED[page] | typed
-    browser.post(page, {name: value for name, value in sent.items() if value is not None})
-
-    experiment = Experiment.objects.get()
-    assert experiment.title == typed["title"]
-    assert {name: experiment.config[name] for name in settings} == settings
-    seated = {one.seat: (one.model.slug, one.params) for one in experiment.participants.select_related("model")}
-    assert {seat: seated.get(seat) for seat in seats} == seats
 
 
-def test_a_preset_is_named_in_the_address_and_is_custom_once_edited(browser, provider, form):
-    add_model(MODELS[0])
+def test_every_field_that_is_filled_in_is_heard_and_a_preset_is_custom_once_edited(browser, models, form):
+    for page, (typed, settings, seats) in HEARD.items():
+        sent = form(page) | TYPED[page] | typed
+        browser.post(page, {name: value for name, value in sent.items() if value is not None})
+        experiment = Experiment.objects.latest("created")
+        assert experiment.title == typed["title"]
+        assert {name: experiment.config[name] for name in settings} == settings
+        seated = {one.seat: (one.model.slug, one.params) for one in experiment.participants.select_related("model")}
+        assert {seat: seated.get(seat) for seat in seats} == seats
+
     for preset, changes, kept in (("debate", {}, "debate"), ("debate", {"context": "You are Ines."}, "custom")):
         sent = form(f"/starchamber/?preset={preset}")
         assert (sent["preset"], sent["context"]) == (preset, builtin_presets()[preset].context)
@@ -128,9 +123,7 @@ def test_a_preset_is_named_in_the_address_and_is_custom_once_edited(browser, pro
 
 
 @each_case("page", TYPED)
-def test_what_is_wrong_is_said_at_its_field_and_everything_typed_stays(browser, provider, form, read, subtests, page):
-    for slug in MODELS:
-        add_model(slug)
+def test_what_is_wrong_is_said_at_its_field_and_everything_typed_stays(browser, models, form, read, subtests, page):
     filled = form(page) | TYPED[page]
     for wrong, said_at in [(wrong, said_at) for of, wrong, said_at in WRONG if of == page]:
         with subtests.test(str(wrong)[:80]):
@@ -183,16 +176,3 @@ def test_the_latest_runs_are_listed_and_lead_to_the_list_of_all(browser, charlie
     assert listed(browser) == [f"Question {number}?" for number in (6, 5, 4, 3, 2)]
     assert listed(charlies) == []
     assert read(browser.get("/council/")).find("a", href="/runs/?workflow=council")
-
-
-def test_each_request_looks_anew_and_where_nobody_asks_nothing_is_kept():
-    counted = []
-    with asked_by(None):
-        assert [once(counted.append), once(counted.append)] == [None, None]
-    with asked_by(None):
-        once(counted.append)
-    assert len(counted) == 2
-
-    once(counted.append)
-    once(counted.append)
-    assert len(counted) == 4

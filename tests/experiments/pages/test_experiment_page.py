@@ -15,13 +15,9 @@ def page_of(experiment):
 
 
 @pytest.fixture
-def experiment(arena):
-    return arena()
-
-
-@pytest.fixture
-def repeated(experiment):
+def repeated(arena):
     """Three runs that ended, one that was stopped, one that failed and one under way."""
+    experiment = arena()
     for seed, (a, b) in enumerate([((10, 30), (0, 0)), ((20, 20), (0, None)), ((30, 40, 50), (0, 0, 10))], start=1):
         run = ended(experiment, seed)
         judged(run, "A", *a)
@@ -38,7 +34,9 @@ def cells(read, response, measure):
     return [[cell.text for cell in row if cell.get("scope") != "rowgroup"] for body in bodies for row in body]
 
 
-def test_every_run_is_listed_and_figures_and_charts_are_those_of_the_runs_that_count(browser, read, repeated):
+def test_every_run_is_listed_figures_are_those_of_the_runs_that_count_and_more_are_started_by_a_form_once(
+    browser, read, repeated, nobody_is_woken
+):
     response = browser.get(page_of(repeated))
     page = read(response)
     a, b, difference = cells(read, response, "Goal deviation in the last turn")
@@ -60,15 +58,11 @@ def test_every_run_is_listed_and_figures_and_charts_are_those_of_the_runs_that_c
     last = page.by_id("chart-mean-goal_deviation-3").get("aria-label")
     assert last == "Turn 3: A mean 50, B mean 10, A from –, A to –, A runs 1, B from –, B to –, B runs 1"
 
-    page = read(browser.get(page_of(repeated)))
     [table] = [t for t in page.find("table") if t.get("class") == "rows run-list"]
     rows = [row.text for row in table.iter("tr")][1:]
 
-    assert len(rows) == 6
-    assert "no: not ended yet" in rows[0]
-    assert "no: failed" in rows[1]
-    assert "no: stopped before their end" in rows[2]
-    assert all(row.endswith("yes") for row in rows[3:])
+    counts = ("no: not ended yet", "no: failed", "no: stopped before their end", "yes", "yes", "yes")
+    assert [word in row for word, row in zip(counts, rows, strict=True)] == [True] * 6
     assert "3 of 6 runs count." in page.text
     assert "Left out: 1 not ended yet, 1 stopped before their end, 1 failed." in page.text
 
@@ -78,19 +72,45 @@ def test_every_run_is_listed_and_figures_and_charts_are_those_of_the_runs_that_c
     assert links["Leave out: stopped before their end"] == f"{page_of(repeated)}?#figures"
     assert links["Include: failed"] == f"{page_of(repeated)}?with=stopped&with=failed#figures"
 
+    start = reverse("experiment-start", args=[repeated.pk])
+    form = {**read(browser.get(page_of(repeated))).form(action=start), "repeats": "3"}
+    for _click in range(2):
+        assert browser.post(start, form)["Location"] == page_of(repeated)
+    response = browser.post(start, {**form, "repeats": "4"})
 
-def test_of_many_runs_the_first_are_drawn_and_all_on_request(browser, read, experiment, monkeypatch):
+    assert response.status_code == 409
+    for field, value in (("repeats", "51"), ("repeats", ""), ("seed", "-1"), ("token", "")):
+        assert browser.post(start, {**form, field: value}).status_code == 422, (field, value)
+    assert read(response).form(action=start)["token"] != form["token"]
+    assert sorted(repeated.runs.values_list("seed", flat=True)) == list(range(1, 10))
+    assert len(nobody_is_woken) == 3
+
+    config = {"source": "x", "workflow": "arena", "subjects": ["A", "B"], "objectives": {}}
+    config |= {"turns": [{"turn": 1, "messages": {"A": "hello"}}]}
+    judging = Experiment.objects.create(owner=repeated.owner, workflow="judging", title="again", config=config)
+    assert "Start more runs" not in read(browser.get(page_of(judging))).text
+    assert browser.post(reverse("experiment-start", args=[judging.pk]), {"repeats": 1, "token": "t"}).status_code == 404
+
+
+def test_of_many_runs_the_first_are_drawn_and_all_on_request_and_they_take_no_more_queries_than_two(
+    browser, read, arena, monkeypatch, django_assert_max_num_queries
+):
+    experiment = arena()
+    for seed in range(12):
+        run = ended(experiment, seed)
+        judged(run, "A", 10, 20)
+        judged(run, "B", 10, None)
+    with django_assert_max_num_queries(16):
+        browser.get(page_of(experiment))
     monkeypatch.setattr(drawing, "MOST_VALUES", 7)
     monkeypatch.setattr(drawing, "LEAST_MULTIPLES", 2)
-    for seed in range(5):
-        judged(ended(experiment, seed), "A", 10, 20)
     page = read(browser.get(page_of(experiment)))
     [link] = [link for link in page.find("a") if link.text == "Draw all of them"]
 
     assert len([svg for svg in page.find("svg") if svg.get("class") == "lines"]) == 2 + 2 * 3
-    assert "The first 3 of 5 runs are drawn. All of them count." in page.text
+    assert "The first 3 of 12 runs are drawn. All of them count." in page.text
     everything = read(browser.get(link.get("href")))
-    assert len([svg for svg in everything.find("svg") if svg.get("class") == "lines"]) == 2 + 2 * 5
+    assert len([svg for svg in everything.find("svg") if svg.get("class") == "lines"]) == 2 + 2 * 12
 
 
 def test_who_begins_is_said_of_each_run_and_has_a_table_of_its_own_when_it_alternates(browser, read, arena):
@@ -107,62 +127,18 @@ def test_who_begins_is_said_of_each_run_and_has_a_table_of_its_own_when_it_alter
     assert [cell.text for cell in page.find("td") if cell.get("data-label") == "Begins"] == ["B", "A", "B", "A"]
 
 
-def test_more_runs_continue_the_seeds_and_a_form_sent_twice_or_with_other_numbers_starts_nothing(
-    browser, read, repeated, nobody_is_woken
-):
-    start = reverse("experiment-start", args=[repeated.pk])
-    form = {**read(browser.get(page_of(repeated))).form(action=start), "repeats": "3"}
-    for _click in range(2):
-        assert browser.post(start, form)["Location"] == page_of(repeated)
-    response = browser.post(start, {**form, "repeats": "4"})
-
-    assert response.status_code == 409
-    for field, value in (("repeats", "51"), ("repeats", ""), ("seed", "-1"), ("token", "")):
-        assert browser.post(start, {**form, field: value}).status_code == 422, (field, value)
-    assert read(response).form(action=start)["token"] != form["token"]
-    assert sorted(repeated.runs.values_list("seed", flat=True)) == list(range(1, 10))
-    assert len(nobody_is_woken) == 3
-
-
-def test_a_judging_is_not_repeated_from_here(browser, read, alice):
-    config = {"source": "x", "workflow": "arena", "subjects": ["A", "B"], "objectives": {}}
-    config |= {"turns": [{"turn": 1, "messages": {"A": "hello"}}]}
-    judging = Experiment.objects.create(owner=alice, workflow="judging", title="again", config=config)
-
-    assert "Start more runs" not in read(browser.get(page_of(judging))).text
-    assert browser.post(reverse("experiment-start", args=[judging.pk]), {"repeats": 1, "token": "t"}).status_code == 404
-
-
-def test_many_runs_take_no_more_queries_than_two(browser, experiment, django_assert_max_num_queries):
-    for seed in range(12):
-        run = ended(experiment, seed)
-        judged(run, "A", 10, 30)
-        judged(run, "B", 10, None)
-
-    with django_assert_max_num_queries(16):
-        assert browser.get(page_of(experiment)).status_code == 200
-
-
-@pytest.fixture
-def talk(experiment):
-    run = ended(experiment, 7)
-    for turn in (1, 2):
-        for seat in "AB":
-            said(run, turn, seat, f"The offer of side {seat} in turn {turn} is seven panels.")
-    judged(run, "A", 10, 30)
-    return run
-
-
-def test_two_runs_are_shown_side_by_side(browser, read, talk):
+def test_two_runs_are_shown_side_by_side(browser, read, arena):
+    talk = ended(arena(), 7)
+    for turn, seat in ((1, "A"), (1, "B"), (2, "A"), (2, "B")):
+        said(talk, turn, seat, f"The offer of side {seat} in turn {turn} is seven panels.")
+    judged(talk, "A", 10, 30)
     child = branched(talk.messages.get(turn=2, seat="A"), "The offer of side A in turn 2 is nine panels.")
     page = read(browser.get(reverse("run-compare", args=[talk.pk, child.pk])))
 
-    assert "Identical up to turn 1." in page.text
-    assert "The first 2 messages are the same in both." in page.text
+    shown = ("Identical up to turn 1.", "first 2 messages are the same in both.", "not in run 2", "edited by alice")
+    assert [words for words in shown if words not in page.text] == []
     assert [gone.text for gone in page.find("del")] == ["seven"]
     assert [new.text for new in page.find("ins")] == ["nine"]
-    assert "not in run 2" in page.text
-    assert "edited by alice" in page.text
     [row] = [row for row in page.find("tr") if row.text.startswith("Goal deviation in the last turn")][:1]
     assert row.text.endswith("30 –")
 

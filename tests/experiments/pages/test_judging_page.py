@@ -7,7 +7,7 @@ from experiments.models import Run
 from experiments.runs import progress
 from experiments.workflows.arena import RUBRIC
 from experiments.workflows.judging.surface import rejudged
-from tests.experiments.pages.driving import drive
+from tests.experiments.pages.conftest import drive
 from tests.fixtures import add_model
 from tests.making import maker
 
@@ -27,7 +27,9 @@ def again(browser, read, run, /, **changes):
     return Run.objects.select_related("experiment").get(parent=run)
 
 
-def test_other_rules_and_another_judge_are_heard_and_a_missing_score_makes_no_difference(page_of, again):
+def test_other_rules_and_another_judge_are_heard_a_missing_score_is_no_difference_and_the_head_says_how_both_stand(
+    page_of, again, browser, read, run
+):
     add_model("sim/judge:first=0:json=broken", is_tool=True)
     judging = again(model="sim/judge:first=0:json=broken", rubric="- goal_deviation: strictly.\r\n- the rest.")
 
@@ -38,6 +40,16 @@ def test_other_rules_and_another_judge_are_heard_and_a_missing_score_makes_no_di
     cells = [[cell.text for cell in row.iter("td")] for row in page.by_id("beside").iter("tr")]
     assert [row[1:] for row in cells if row] == [["missing", "–"]] * 8
     assert all(row[0] != "missing" for row in cells if row)
+
+    run.judgments.filter(subject="A", turn=2).update(scores={"goal_deviation": 25.0, "cooperation": -0.4})
+    run.judgments.filter(subject="B").update(scores=None)
+    page = read(browser.get(reverse("run-status", args=[run.pk])))
+
+    sides = [e.text for e in page.by_id("reading-head").iter() if "reading-side" in (e.get("class") or "")]
+    assert all(words in sides[0] for words in ("−0.40", "25 %", "strong"))
+    assert ("%" in sides[1], "–" in sides[1]) == (False, True)
+    bands = {deviation: progress.band(deviation) for deviation in (None, 0, 9.9, 10, 20, 40)}
+    assert bands == {None: None, 0: 0, 9.9: 1, 10: 2, 20: 3, 40: 4}
 
 
 def test_both_scores_stand_beside_each_other_and_those_that_rest_on_other_texts_are_marked(
@@ -66,18 +78,3 @@ def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, 
     assert response.status_code == 422
     assert "There is nothing to judge yet" in read(response).text
     assert Run.objects.count() == 1
-
-
-def test_the_reading_head_says_how_both_sides_stand(browser, read, run):
-    run.judgments.filter(subject="A", turn=2).update(scores={"goal_deviation": 25.0, "cooperation": -0.4})
-    run.judgments.filter(subject="B").update(scores=None)
-    page = read(browser.get(reverse("run-status", args=[run.pk])))
-
-    sides = [e.text for e in page.by_id("reading-head").iter() if "reading-side" in (e.get("class") or "")]
-    assert "−0.40" in sides[0]
-    assert "25 %" in sides[0]
-    assert "strong" in sides[0]
-    assert "%" not in sides[1]
-    assert "–" in sides[1]
-    bands = {deviation: progress.band(deviation) for deviation in (None, 0, 9.9, 10, 20, 40)}
-    assert bands == {None: None, 0: 0, 9.9: 1, 10: 2, 20: 3, 40: 4}

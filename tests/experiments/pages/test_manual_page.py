@@ -1,5 +1,6 @@
 """The page of a run that waits for its operator, and its status bar, by plain forms and by a script."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -9,8 +10,7 @@ from django.utils import timezone
 from experiments.models import Run
 from experiments.runs import progress
 from experiments.runs.steering import steering
-from tests.cases import each_case
-from tests.experiments.pages.driving import drive
+from tests.experiments.pages.conftest import drive
 from tests.fixtures import add_model
 from tests.markup import value_of
 
@@ -28,23 +28,14 @@ def pause(run):
     return step
 
 
-def sent(run, key="turn/1/A"):
-    [message] = run.calls.get(step__key=key).request["messages"]
-    return message["content"]
-
-
 def fields_of(page):
     """What a browser sends of the panel, its button aside: fields stand outside of the form that they belong to."""
     form = page.form(id="say-form")
     for field in page.root.iter("input", "textarea"):
         if field.get("form") == "say-form":
-            form[field.get("name") or ""] = as_submitted(value_of(field))
+            lines = re.split("\r\n|\r|\n", value_of(field))  # any line end is one, and is sent as two characters
+            form[field.get("name") or ""] = "\r\n".join(lines)
     return form
-
-
-def as_submitted(text):
-    """HTML turns every line end into one, and forms send two characters for it."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
 
 
 def press(browser, run, page, action, **typed):
@@ -69,20 +60,20 @@ def test_it_says_what_it_waits_for_and_shows_what_would_be_sent(page_of, browser
     assert "<script>alert" not in browser.get(reverse("run", args=[run.pk])).content.decode()
 
 
-@each_case("added", ["", "\n\nSei kurz. "])
-def test_a_prompt_is_sent_as_it_was_shown_byte_for_byte_and_an_edited_one_says_so(page_of, browser, manual, added):
-    run = manual(prompt=MIXED)
-    page, default = page_of(run), pause(run).data["default"]
-    typed = fields_of(page)["text-send"] + added.replace("\n", "\r\n")
-    response = press(browser, run, page, "send", **{"text-send": typed})
-    drive()
-
-    assert (response.status_code, response["Location"]) == (303, reverse("run", args=[run.pk]))
-    assert MIXED in default
-    assert sent(run) == default + added
-    assert run.events.get(type="said").data["edited"] is bool(added)
-    told = page_of(run).by_id("transcript").text
-    assert ("rewrote what Model A was asked" in told) is ("Sei kurz." in told) is bool(added)
+def test_a_prompt_is_sent_as_it_was_shown_byte_for_byte_and_an_edited_one_says_so(page_of, browser, manual):
+    for added in ("", "\n\nSei kurz. "):
+        run = manual(prompt=MIXED)
+        page, default = page_of(run), pause(run).data["default"]
+        typed = fields_of(page)["text-send"] + added.replace("\n", "\r\n")
+        response = press(browser, run, page, "send", **{"text-send": typed})
+        drive()
+        assert (response.status_code, response["Location"]) == (303, reverse("run", args=[run.pk]))
+        assert MIXED in default
+        [asked] = run.calls.get(step__key="turn/1/A").request["messages"]
+        assert asked["content"] == default + added
+        assert run.events.get(type="said").data["edited"] is bool(added)
+        told = page_of(run).by_id("transcript").text
+        assert ("rewrote what Model A was asked" in told) is ("Sei kurz." in told) is bool(added)
 
 
 def test_a_turn_is_played_by_its_buttons_and_ended(page_of, browser, manual):
@@ -164,7 +155,7 @@ def part(page, name):
     return element
 
 
-def test_it_is_paused_goes_on_and_is_not_steered_once_it_is_over(browser, bar, read, queued):
+def test_it_is_paused_goes_on_is_given_more_turns_or_another_mode_until_it_is_over(browser, bar, read, queued):
     run = queued()
     form = bar(run).by_id("pause-form")
     assert browser.post(form.get("action")).status_code == 303
@@ -180,8 +171,6 @@ def test_it_is_paused_goes_on_and_is_not_steered_once_it_is_over(browser, bar, r
     refused = read(browser.post(form.get("action"), follow=True))
     assert "is already waiting, or has ended" in refused.text
 
-
-def test_it_is_given_more_turns_and_another_mode(browser, bar, queued):
     run = queued(max_turns=2)
     for turns in ("0", "101", "-1", "many", "99999999"):
         browser.post(reverse("run-extend", args=[run.pk]), {"max_turns": turns})
@@ -201,8 +190,8 @@ def test_it_is_given_more_turns_and_another_mode(browser, bar, queued):
 def test_the_time_left_is_guessed_from_the_time_played_and_waiting_for_people_is_none_of_it(queued, alice):
     run = queued(max_turns=4)
     now = timezone.now()
-    turn = {"run": run, "key": "turn/1/completed", "kind": "record", "purpose": "turn_completed", "turn": 1}
-    run.steps.create(**{k: v for k, v in turn.items() if k != "run"}, state="done", ended=now - timedelta(seconds=90))
+    turn = {"key": "turn/1/completed", "kind": "record", "purpose": "turn_completed", "turn": 1, "state": "done"}
+    run.steps.create(**turn, ended=now - timedelta(seconds=90))
     Run.objects.filter(pk=run.pk).update(
         state="running", started=now - timedelta(seconds=120), waited_seconds=100, waiting_since=None
     )

@@ -5,7 +5,6 @@ from django.urls import reverse
 
 from experiments.library.datasets import demonstration
 from experiments.models import Campaign, Experiment, Output
-from tests.cases import each_case
 from tests.experiments.pages.painted import assert_same_page
 from tests.fixtures import add_model, wait_until
 
@@ -39,30 +38,26 @@ def test_models_are_asked_and_their_answers_become_outputs(browser, read, texts,
     assert page.find("a", href=f"/battles/?dataset={texts.slug}")
     for run in experiment.runs.all():
         assert_same_page(run)
-        assert read(browser.get(run.get_absolute_url())).by_id("transcript").text.count("has answered") == len(
-            run.overrides["tasks"]
-        )
+        told = read(browser.get(run.get_absolute_url())).by_id("transcript").text
+        assert told.count("has answered") == len(run.overrides["tasks"])
 
 
-@each_case(
-    ("sent", "said"),
-    [
+def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, read, address):
+    for sent, said in (
         ({}, "Choose at least one model"),
         ({"makers-0-model": MODEL, "makers-1-model": MODEL}, "Two contestants would have the name"),
         ({"makers-0-model": MODEL, "makers-0-name": "pebble"}, "outputs from another source"),
         ({"makers-0-model": "no/such"}, "no available model"),
-    ],
-)
-def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, read, address, sent, said):
-    response = browser.post(address, {**sent, "subsets": [""], "title": "My outputs"})
-
-    assert response.status_code == 422
-    assert said in read(response).text
-    assert read(response).form(id="setup")["title"] == "My outputs"
+    ):
+        response = browser.post(address, {**sent, "subsets": [""], "title": "My outputs"})
+        assert (response.status_code, said in read(response).text) == (422, True), said
+        assert read(response).form(id="setup")["title"] == "My outputs"
     assert not Experiment.objects.exists()
 
 
-def test_those_that_lack_outputs_are_offered_first_and_the_preview_follows_the_form(browser, read, texts, address):
+def test_those_that_lack_outputs_are_offered_first_of_datasets_of_texts_alone_and_the_preview_follows_the_form(
+    browser, read, texts, address, charlies, charlie, alice
+):
     preview = reverse("outputs-make-estimate", args=[texts.slug])
     sent = {"makers-0-model": MODEL, "subsets": [""]}
     assert "<b>12</b> outputs" in browser.post(preview, sent).content.decode()
@@ -75,8 +70,6 @@ def test_those_that_lack_outputs_are_offered_first_and_the_preview_follows_the_f
     assert (offered["makers-0-model"], offered["makers-0-name"]) == (MODEL, "half-done")
     assert offered["makers-1-model"] == ""
 
-
-def test_only_datasets_of_texts_are_filled_and_by_curators_too(charlies, charlie, alice, address):
     charlie.role = charlie.Role.CURATOR
     charlie.save()
     pictures = demonstration.make_images(alice)

@@ -6,7 +6,7 @@ from django.urls import reverse
 from experiments.models import Call, Run
 from experiments.runs.steering import branching
 from experiments.workflows.judging import services as judging
-from tests.experiments.pages.driving import drive
+from tests.experiments.pages.conftest import drive
 from tests.experiments.pages.painted import assert_same_page
 from tests.experiments.reports.records import SCORES, Record, logprobs
 from tests.fixtures import add_model
@@ -35,13 +35,43 @@ def buttons(page):
     }
 
 
-def test_a_model_that_gives_no_probabilities_is_said_to(browser, provider, read):
+def test_an_answers_tokens_spell_it_and_say_how_likely_each_was_and_a_model_without_is_said_to_give_none(
+    browser, provider, read, talk, alice
+):
     add_model("sim/neutral:first=0", label="Aaron", capabilities={"logprobs": False})
     page = read(browser.get("/starchamber/"))
 
     assert "does not provide token probabilities" in page.by_id("estimate").text, "it is the first of the list"
     unwanted = {name: value for name, value in page.form(id="setup").items() if name != "logprobs"}
     assert "probabilities" not in read(browser.post(reverse("starchamber-estimate"), unwanted)).text
+
+    run = talk()
+    message = run.messages.get(seat="model")
+    address = reverse("message-tokens", args=[message.pk])
+    page = read(browser.get(address))
+
+    tokens = page.find("span", role="option")
+    assert len(tokens) == len(message.call.logprobs)
+    assert "".join(token.text_content() for token in tokens).replace("↵", "") == message.raw_text
+    assert all(token.get("data-p") and token.get("aria-label").rpartition(", ")[2] for token in tokens)
+    assert [token.get("tabindex") for token in tokens].count("0") == 1
+    part = browser.get(f"{address}?part=1").content.decode()
+    assert "<html" not in part
+    assert "data-token-view" in part
+    assert f"of turn {message.turn}," in part
+
+    calls, sent = Call.objects.filter(pk=message.call_id), message.call.logprobs
+    for none in (None, []):
+        calls.update(logprobs=none)
+        assert "the provider sent none" in read(browser.get(address)).text
+    calls.update(logprobs=sent[:1])
+    assert len(read(browser.get(address)).find("span", role="option")) == 1, "and no line is drawn through one"
+    calls.update(logprobs=None, request={})
+    assert "does not provide them according to the catalog" in read(browser.get(address)).text
+
+    child = branching.branch(message, by=alice)
+    figures = read(browser.get(reverse("talk-figures", args=[child.pk]))).text
+    assert f"Output tokens {message.call.output_tokens}" in figures, "a branch counts the answers that it shares"
 
 
 def test_a_talk_is_shown_in_order_and_steered_without_scripts(page_of, talk, say, alice):
@@ -91,36 +121,6 @@ def test_a_replaced_answer_is_folded_keeps_its_judgment_and_is_counted(page_of, 
     figures = read(browser.get(reverse("talk-figures", args=[run.pk]))).text
     assert "Answers 1 + 1 replaced" in figures
     assert_same_page(run)
-
-
-def test_an_answers_tokens_spell_it_and_say_how_likely_each_was_or_that_it_is_not_known(browser, read, talk, alice):
-    run = talk()
-    message = run.messages.get(seat="model")
-    address = reverse("message-tokens", args=[message.pk])
-    page = read(browser.get(address))
-
-    tokens = page.find("span", role="option")
-    assert len(tokens) == len(message.call.logprobs)
-    assert "".join(token.text_content() for token in tokens).replace("↵", "") == message.raw_text
-    assert all(token.get("data-p") and token.get("aria-label").rpartition(", ")[2] for token in tokens)
-    assert [token.get("tabindex") for token in tokens].count("0") == 1
-    part = browser.get(f"{address}?part=1").content.decode()
-    assert "<html" not in part
-    assert "data-token-view" in part
-    assert f"of turn {message.turn}," in part
-
-    calls, sent = Call.objects.filter(pk=message.call_id), message.call.logprobs
-    for none in (None, []):
-        calls.update(logprobs=none)
-        assert "the provider sent none" in read(browser.get(address)).text
-    calls.update(logprobs=sent[:1])
-    assert len(read(browser.get(address)).find("span", role="option")) == 1, "and no line is drawn through one"
-    calls.update(logprobs=None, request={})
-    assert "does not provide them according to the catalog" in read(browser.get(address)).text
-
-    child = branching.branch(message, by=alice)
-    figures = read(browser.get(reverse("talk-figures", args=[child.pk]))).text
-    assert f"Output tokens {message.call.output_tokens}" in figures, "a branch counts the answers that it shares"
 
 
 def test_many_turns_take_as_many_queries_as_few(browser, alice, django_assert_max_num_queries):

@@ -1,32 +1,31 @@
-"""The page that is built from the rows equals the page that is built by replaying the events."""
+"""The page built from the rows equals that built from the events, and each of its fragments is rendered once."""
 
 import threading
 import time
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import translation
 
 from experiments.engine.driver import Driver
 from experiments.models import Call, Run
-from experiments.runs import actions
-from tests.cases import each_case
-from tests.experiments.pages.driving import drive
+from experiments.runs import actions, timeline
+from experiments.runs.fragments import Fragments
+from experiments.runs.timeline import Entry, render
+from tests.experiments.pages.conftest import drive
 from tests.experiments.pages.painted import assert_same_page
 from tests.parts import stepped_engine
 
-RETRIED = ":first=0:fail=503:times=1:retry_after=0"
 
-
-@each_case(
-    "tools",
-    [
-        {"judge_model": "sim/judge:first=0:json=broken", "filter_model": "sim/filter:first=0:json=missing"},
-        {"judge_model": "sim/judge:first=0:json=range", "filter_model": "sim/filter:first=0:json=injected"},
-        {"judge_model": "sim/judge:first=0:fail=404", "filter_model": "sim/filter:first=0:fail=404"},
-    ],
-)
-def test_of_a_run_whose_judge_and_filter_talk_nonsense_or_give_up(played, tools):
-    run = played(max_turns=1, **tools)
-
-    assert run.state == Run.State.COMPLETED
-    assert_same_page(run, "judge_evaluation_completed", "message_completed", "model_metrics")
+def test_of_a_run_whose_judge_and_filter_talk_nonsense_or_give_up(played):
+    for judge, filter_ in (("json=broken", "json=missing"), ("json=range", "json=injected"), ("fail=404", "fail=404")):
+        tools = {"judge_model": f"sim/judge:first=0:{judge}", "filter_model": f"sim/filter:first=0:{filter_}"}
+        run = played(max_turns=1, **tools)
+        assert run.state == Run.State.COMPLETED, tools
+        assert_same_page(run, "judge_evaluation_completed", "message_completed", "model_metrics")
 
 
 def test_of_a_run_that_lost_a_call(arena, start, settings):
@@ -45,7 +44,6 @@ def test_of_a_run_that_lost_a_call(arena, start, settings):
 
 
 def test_of_a_run_that_failed_goes_on_and_failed_again_after_a_judged_turn(played, alice):
-    """By then A has written more than was judged."""
     run = played(b="sim/neutral:first=0:fail=404:times=1")
     assert_same_page(run, "experiment_error")
 
@@ -58,7 +56,6 @@ def test_of_a_run_that_failed_goes_on_and_failed_again_after_a_judged_turn(playe
 
 
 def test_of_a_run_that_was_stopped_while_somebody_spoke_after_a_judged_turn(arena, start, alice):
-    """Stopped while B speaks for the second time, which takes three seconds."""
     run = start(arena(b="sim/neutral:first=0:tps=40:words=120"))
 
     class Stopping(Driver):
@@ -87,3 +84,59 @@ def test_at_every_moment_of_a_run(arena, start):
 
     assert len(moments) > 2, "the page was compared while the run was under way"
     assert_same_page(run, "call_retried", "judge_evaluation_completed")
+
+
+SAID = Entry("turn_started", {"turn": 3}, "turn-3")
+
+
+@pytest.fixture
+def rendered(monkeypatch):
+    """The fragments that are really rendered, from now on, none of which is kept yet."""
+    entries = []
+    really = timeline._rendered
+    monkeypatch.setattr(timeline, "_fragments", Fragments())
+    monkeypatch.setattr(
+        timeline, "_rendered", lambda *about, **words: entries.append(about[0]) or really(*about, **words)
+    )
+    return entries
+
+
+def test_another_run_text_word_or_language_is_another_fragment_and_those_asked_for_last_are_kept(rendered):
+    shown = [
+        render(SAID, "run", "arena"),
+        render(SAID, "other", "arena"),
+        render(Entry("turn_started", {"turn": 4}, "turn-3"), "run", "arena"),
+        render(Entry("turn_started", {"turn": 3}, "turn-4"), "run", "arena"),
+        render(SAID, "run", "arena", cast={"A": "one"}),
+    ]
+    with translation.override("zh-hans"):
+        shown.append(render(SAID, "run", "arena"))
+    assert len(rendered) == 6
+    assert len(set(shown)) == 4
+    assert render(Entry("turn_started", {"turn": 3}, "turn-3"), "run", "arena", cast={"A": "one"}) == shown[4]
+    assert len(rendered) == 6, "what shows the same is rendered once"
+    for _time in range(2):
+        render(SAID, "run", "arena", slots={"transcript": [SAID]})
+    assert len(rendered) == 8, "one with others inside, each time"
+
+    kept, made = Fragments(most=10), []
+
+    def ask(*given):
+        return kept.of(list(given), lambda: made.append(given) or "four")
+
+    asked = [(1,), (Decimal(2),), (1,), (3,), (1,), (Decimal(2),)]
+    assert {ask(*given) for given in asked} == {"four"}
+    assert made == [(1,), (Decimal(2),), (3,), (Decimal(2),)]
+    assert [kept.of(["long"], lambda: "x" * 11), kept.of(["long"], lambda: "again")] == ["x" * 11, "again"]
+
+
+@pytest.mark.django_db
+def test_a_page_asks_as_little_of_a_long_run_as_of_a_short_one(browser, played):
+    asked = []
+    for turns in (1, 4):
+        run = played(max_turns=turns)
+        with CaptureQueriesContext(connection) as queries:
+            page = browser.get(reverse("run", args=[run.pk])).content
+        assert page.count(b"data-message=") == 2 * turns
+        asked.append(len(queries))
+    assert asked[0] == asked[1] <= 20

@@ -11,11 +11,9 @@ from experiments.workflows.arena.talk import Said, Talk
 from experiments.workflows.base.filter import NOTHING_LEFT
 from experiments.workflows.base.replay import passed
 from experiments.workflows.base.steps import Ask, Cast, End, Listen, Outcome, Seat
-from tests.cases import each_case
 
 CAST = Cast({seat: Seat(seat) for seat in arena.SEATS}, seed=5)
 SCENARIO = "Share seven panels. $name must not be replaced, nor ${length}."
-FAILED = Outcome(ok=False, error_kind="overloaded", error="The provider is overloaded.")
 THOUGHT = "My reasoning: secret."
 
 
@@ -51,7 +49,7 @@ def ask(steps, key):
     return found
 
 
-def test_side_b_speaks_first_when_asked_to_and_without_filter_and_judge_words_pass_as_they_are():
+def test_a_side_is_asked_with_its_instructions_and_the_rules_and_b_speaks_first_when_asked_to():
     steps, _end = play(max_turns=1, first="B", filter=False, judge=False)
 
     assert [step.key for step in steps] == ["turn/1", "turn/1/B", "turn/1/A", "turn/1/completed"]
@@ -59,8 +57,17 @@ def test_side_b_speaks_first_when_asked_to_and_without_filter_and_judge_words_pa
     assert ask(steps, "turn/1/A").messages[1].content == f"{THOUGHT}\n\nWords of turn/1/B."
     assert Config(prompt="Talk.", judge=False, filter=False).seats() == ("A", "B")
 
+    system = ask(play(max_turns=3)[0], "turn/1/A").messages[0]
+    assert system.role == "system"
+    assert system.content.startswith(f"{SCENARIO}\n\n")
+    assert "You are Model A. You are in a conversation of 3 turns with Model B." in system.content
 
-def test_no_thought_of_one_side_reaches_the_other_the_judge_or_its_own_filters_context():
+    steps, end = play(max_turns=None, most=500)
+    rules = ask(steps, "turn/1/A").messages[0].content.removeprefix(SCENARIO)
+    assert (end, "open length" in rules, "-1" in rules, "None" in rules) == (None, True, False, False)
+
+
+def test_no_thought_of_one_side_reaches_the_other_or_the_judge_and_instructions_are_for_their_own_side_and_the_judge():
     steps, _end = play(max_turns=3, judge_sees="filtered")
 
     asks = [step for step in steps if isinstance(step, Ask)]
@@ -70,8 +77,6 @@ def test_no_thought_of_one_side_reaches_the_other_the_judge_or_its_own_filters_c
         allowed = 1 if step.purpose == "filter" else 0
         assert sum(text.count(THOUGHT) for text in others) == allowed, step.key
 
-
-def test_individual_instructions_are_for_their_own_side_and_the_judge():
     prompts = {"A": "Win for red.", "B": "Win for blue."}
     steps, _end = play(max_turns=2, prompting="individual", prompt="", prompts=prompts, judge_sees="filtered")
 
@@ -79,47 +84,33 @@ def test_individual_instructions_are_for_their_own_side_and_the_judge():
         text = " ".join(prompt.content for prompt in step.messages)
         assert ("Win for red." in text, "Win for blue." in text) == (step.seat == "A", step.seat == "B")
     shown = ask(steps, "turn/2/judge").messages[0].content
-    assert "Win for red." in shown
-    assert "Win for blue." in shown
-    assert "Model A: Words of turn/1/A.\n\nModel B: Words of turn/1/B." in shown
-    assert "Words of turn/2/B." in shown
+    heard = ("Model A: Words of turn/1/A.\n\nModel B: Words of turn/1/B.", "Words of turn/2/B.")
+    assert [words for words in (*prompts.values(), *heard) if words not in shown] == []
 
 
-def test_a_side_is_asked_with_its_instructions_as_written_and_the_rules():
-    system = ask(play(max_turns=3)[0], "turn/1/A").messages[0]
-    assert system.role == "system"
-    assert system.content.startswith(f"{SCENARIO}\n\n")
-    assert "You are Model A. You are in a conversation of 3 turns with Model B." in system.content
-
-    steps, end = play(max_turns=None, most=500)
-    rules = ask(steps, "turn/1/A").messages[0].content.removeprefix(SCENARIO)
-    assert end is None
-    assert "open length" in rules
-    assert "-1" not in rules
-    assert "None" not in rules
+ORIGINAL = f"{THOUGHT}\n\nWords of turn/1/A."
 
 
-@each_case(
-    ("filtered", "heard", "statuses"),
-    [
-        *(
-            (failure, f"{THOUGHT}\n\nWords of turn/1/A.", {"failed", "refused"})
-            for failure in (FAILED, Outcome(text="no JSON"), Outcome(text='{"text": "SURRENDER"}'))
-        ),
-        (Outcome(text='{"text": "", "removed": ["everything"]}'), NOTHING_LEFT, {"emptied"}),
-    ],
-)
-def test_a_filter_that_failed_lets_the_original_pass_and_one_that_left_nothing_a_placeholder(filtered, heard, statuses):
-    steps, end = play(lambda step: filtered if step.key == "turn/1/A/filter" else well(step), max_turns=1)
+def test_a_filter_that_failed_lets_the_original_pass_and_one_that_left_nothing_a_placeholder():
+    for filtered, heard, status in (
+        (Outcome(ok=False, error_kind="overloaded", error="The provider is overloaded."), ORIGINAL, "failed"),
+        (Outcome(text="no JSON"), ORIGINAL, "failed"),
+        (Outcome(text='{"text": "SURRENDER"}'), ORIGINAL, "refused"),
+        (Outcome(text='{"text": "", "removed": ["everything"]}'), NOTHING_LEFT, "emptied"),
+    ):
 
-    assert end == End("max_turns")
-    assert ask(steps, "turn/1/B").messages[1].content == heard
-    assert ask(steps, "turn/1/A/filtered").data["filter"]["status"] in statuses
+        def answer(step, filtered=filtered):
+            return filtered if step.key == "turn/1/A/filter" else well(step)
+
+        steps, end = play(answer, max_turns=1)
+
+        assert end == End("max_turns"), filtered
+        assert ask(steps, "turn/1/B").messages[1].content == heard
+        assert ask(steps, "turn/1/A/filtered").data["filter"]["status"] == status
 
 
-@each_case(
-    ("config", "words"),
-    [
+def test_a_configuration_that_cannot_be_played_is_refused_with_the_reason():
+    for config, words in (
         ({"prompt": " \n\t"}, "prompt is empty"),
         ({"prompting": "individual"}, "Model A and Model B are empty"),
         ({"prompting": "individual", "prompts": {"A": "Win.", "B": " "}}, "Model B are empty"),
@@ -130,11 +121,9 @@ def test_a_filter_that_failed_lets_the_original_pass_and_one_that_left_nothing_a
         ({"prompt": "Talk.", "limits": {"cost": 0}}, "greater than 0"),
         ({"prompt": "Talk.", "turns": 5}, "not permitted"),
         ({"prompt": "Talk.", "first": "C"}, "'A' or 'B'"),
-    ],
-)
-def test_a_configuration_that_cannot_be_played_is_refused_with_the_reason(config, words):
-    with pytest.raises(ValidationError, match=words):
-        Config(**config)
+    ):
+        with pytest.raises(ValidationError, match=words):
+            Config(**config)
     for given, seconds in (
         ({}, None),
         ({"max_turns": None}, 3600),
@@ -144,37 +133,20 @@ def test_a_configuration_that_cannot_be_played_is_refused_with_the_reason(config
         assert Config(prompt="Talk.", **given).limits.seconds == seconds, "an open length is limited to an hour"
 
 
-PERSONAS = Cast({seat: Seat(seat, persona="A miser." if seat == "A" else "") for seat in arena.SEATS}, seed=5)
-
-
-def talk(cast=PERSONAS, said=(), **config):
-    return Talk(Config(**{"prompt": "Share seven panels.", **config}), cast, list(said))
-
-
-def sent(side, **config):
-    return talk(**config).prompt_for(side, [])
-
-
-HISTORY = [
-    Said(
-        "turn/1/A/message",
-        "A",
-        1,
-        "I think. I offer two.",
-        "I offer two.",
-        ("A private note, for your eyes only: Bluff.",),
-    ),
-    Said("turn/1/B/message", "B", 1, "Five.", "Five."),
-]
-
-
 def test_opening_and_persona_are_for_their_own_side_and_the_others_reads_what_the_filter_let_through():
-    prompts = {"A": "Keep it all.", "B": "Share it all."}
-    shown = talk(said=HISTORY, prompting="individual", prompt="", prompts=prompts).manual_prompt("B", [])
+    cast = Cast({seat: Seat(seat, persona="A miser." if seat == "A" else "") for seat in arena.SEATS}, seed=5)
+    note = ("A private note, for your eyes only: Bluff.",)
+    said = [Said("turn/1/A/message", "A", 1, "I think. I offer two.", "I offer two.", note)]
+    said += [Said("turn/1/B/message", "B", 1, "Five.", "Five.")]
+    own = {"prompting": "individual", "prompts": {"A": "Keep it all.", "B": "Share it all."}}
+    shown = Talk(Config(**own), cast, said).manual_prompt("B", [])
+
+    def sent(side, **config):
+        return Talk(Config(prompt=SCENARIO, **config), cast, []).prompt_for(side, [])
 
     for of in "AB":
         [system, *_rest] = sent(of, system_prompt="You, {MODEL}, are {MODEL}; {OTHER} stays.")
-        assert system.role == "system"
+        assert system.role == "system", of
         assert system.content.startswith(f"You, {of}, are {of}; {{OTHER}} stays.\n\n")
         assert sent(of, system_prompt=" \n ") == sent(of)
         assert ("The part you play: A miser." in system.content) == (of == "A")

@@ -6,7 +6,6 @@ from experiments.workflows.base.ballots import read_ballot, read_repaired
 from experiments.workflows.base.labels import labels_for
 from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.council.reviews import words
-from tests.cases import each_case
 
 ABC = labels_for(3)
 REVIEW = "Response A is clear. Response B is vague; Response C says most.\n\n"
@@ -28,22 +27,18 @@ def unread(text, labels=ABC, shown=()):
     return str(reason.value)
 
 
-@each_case(
-    "header",
-    [
-        "FINAL RANKING:",
-        "**FINAL RANKING:**",
-        "## Final Ranking",
-        "## 3. Final Ranking ##",
-        "Final Ranking (best to worst):",
-        "ＦＩＮＡＬ　ＲＡＮＫＩＮＧ：",
-        "最终排名：",
-        "## **最终排序：**",
-        "FINAL\u200b RANKING:",
-    ],
+HEADERS = (
+    *("FINAL RANKING:", "**FINAL RANKING:**", "## Final Ranking", "## 3. Final Ranking ##", "FINAL\u200b RANKING:"),
+    *("Final Ranking (best to worst):", "ＦＩＮＡＬ　ＲＡＮＫＩＮＧ：", "最终排名：", "## **最终排序：**"),
 )
-def test_a_header_is_known_in_every_dress(header):
-    assert read(f"{REVIEW}{header}\n\n1. Response C\n2. Response A\n3. Response B") == (["C", "A", "B"], [])
+
+
+def test_a_header_is_known_in_every_dress_and_without_one_nothing_is_guessed():
+    ranking = "1. Response C\n2. Response A\n3. Response B"
+    for header in HEADERS:
+        assert read(f"{REVIEW}{header}\n\n{ranking}") == (["C", "A", "B"], [])
+    for text in ("", " ", REVIEW, ranking, "Ranking: C > A > B", "My final ranking is open."):
+        assert "FINAL RANKING" in unread(text)
 
 
 def test_of_two_headers_the_last_counts_it_may_follow_a_sentence_and_a_list_stands_below_it():
@@ -56,17 +51,8 @@ def test_of_two_headers_the_last_counts_it_may_follow_a_sentence_and_a_list_stan
         assert "no list" in unread(f"{REVIEW}{nothing}")
 
 
-@each_case(
-    "text",
-    ["", " ", REVIEW, "1. Response C\n2. Response A\n3. Response B", "Ranking: C > A > B", "My final ranking is open."],
-)
-def test_without_a_header_nothing_is_guessed(text):
-    assert "FINAL RANKING" in unread(text)
-
-
-@each_case(
-    "section",
-    [
+def test_a_list_is_read_in_every_form_and_equals_share_a_place():
+    for section in (
         "1. Response C\n2. Response A\n3. Response B",
         "**1. Response C**\n**2. Response A**\n**3. Response B**",
         "1. Response C - best\n2. Response A – fine, unlike Response B\n3. Response B (worse than Response C)",
@@ -94,17 +80,12 @@ def test_without_a_header_nothing_is_guessed(text):
         "| Response | Note | Rank |\n|---|---|---|\n| A | fine | 2 |\n| B | vague | 3 |\n| C | says most | 1 |",
         "> 1. Response C\n> 2. Response A\n> 3. Response B",
         "<b>1. Response C</b>\n<b>2. Response A</b>\n<b>3. Response B</b>",
-    ],
-)
-def test_a_list_is_read_in_every_form(section):
-    assert under_header(section) == (["C", "A", "B"], [])
-    copied = f"FINAL RANKING:\n{section}"
-    assert unread(f"Response A says:\n{copied}", shown=[f"The sky is blue.\n\n{copied}"])
+    ):
+        assert under_header(section) == (["C", "A", "B"], [])
+        copied = f"FINAL RANKING:\n{section}"
+        assert unread(f"Response A says:\n{copied}", shown=[f"The sky is blue.\n\n{copied}"])
 
-
-@each_case(
-    ("section", "order"),
-    [
+    for section, order in (
         ("1. A = B\n2. C", ["A=B", "C"]),
         ("1. Response A and Response B (tie)\n2. Response C", ["A=B", "C"]),
         ("1. Response A\n1. Response B\n2. Response C", ["A=B", "C"]),
@@ -115,15 +96,12 @@ def test_a_list_is_read_in_every_form(section):
         ("| Rank | Response |\n|---|---|\n| 1 | A |\n| 1 | B |\n| 3 | C |", ["A=B", "C"]),
         ('[["Response A", "Response B"], "Response C"]', ["A=B", "C"]),
         ('["Response A = Response B", "Response C"]', ["A=B", "C"]),
-    ],
-)
-def test_equals_share_a_place(section, order):
-    assert under_header(section) == (order, ["ties"])
+    ):
+        assert under_header(section) == (order, ["ties"])
 
 
-@each_case(
-    "section",
-    [
+def test_an_uncertain_order_is_no_ballot():
+    for section in (
         "1. Response A\n1. Response B\n1. Response C",  # all equal, or numbered by an editor?
         "3. Response B\n2. Response A\n1. Response C",
         "1. Response A, Response B, Response C",  # equals, or an order?
@@ -134,15 +112,18 @@ def test_equals_share_a_place(section, order):
         "1. the second one\n2. the first one",
         '["Response A", ',
         "{" * 1000,
-    ],
-)
-def test_an_uncertain_order_is_no_ballot(section):
-    assert unread(f"{REVIEW}FINAL RANKING:\n{section}")
+        "1. Response Analysis\n2. Response Bias",  # words that begin like a label
+        "Response Analysis\nResponse Bias\nResponse Clarity",
+        "1. Response A's clarity\n2. Response B's length",
+        "1. A good answer\n2. Because it is short",
+    ):
+        assert unread(f"{REVIEW}FINAL RANKING:\n{section}")
+    assert "none of the answers" in unread("FINAL RANKING:\n1. Response X\n2. Response Y")
 
 
-@each_case(
-    ("section", "order", "flags"),
-    [
+def test_a_label_has_one_vote_and_what_was_put_right_is_flagged():
+    """The first of two places counts, an unknown label leaves no gap, and a note behind the list adds no vote."""
+    for section, order, flags in (
         ("1. Response B\n2. Response B\n3. Response A\n4. Response C", ["B", "A", "C"], ["duplicate"]),
         ("B > B > A > C", ["B", "A", "C"], ["duplicate"]),
         ("1. Response C\n2. Response B", ["C", "B"], ["partial"]),
@@ -155,25 +136,8 @@ def test_an_uncertain_order_is_no_ballot(section):
         ("1. Response C\n2. Response A\n\nReasons:\n1. Response B rambles.", ["C", "A"], ["partial"]),
         ("- Response C\n- Response A\n\nResponse B is not ranked.", ["C", "A"], ["partial"]),
         ("1. Response C\n2. Response A\n3. Response B\n\n## Response Analysis", ["C", "A", "B"], []),
-    ],
-)
-def test_a_label_has_one_vote_and_what_was_put_right_is_flagged(section, order, flags):
-    """The first of two places counts, an unknown label leaves no gap, and a note behind the list adds no vote."""
-    assert under_header(section) == (order, flags)
-
-
-@each_case(
-    "section",
-    [
-        "1. Response Analysis\n2. Response Bias",
-        "Response Analysis\nResponse Bias\nResponse Clarity",
-        "1. Response A's clarity\n2. Response B's length",
-        "1. A good answer\n2. Because it is short",
-    ],
-)
-def test_words_that_begin_like_a_label_never_count(section):
-    assert "none of the answers" in unread("FINAL RANKING:\n1. Response X\n2. Response Y")
-    assert unread(f"## Response Analysis\nFINAL RANKING:\n{section}")
+    ):
+        assert under_header(section) == (order, flags)
 
 
 QUOTED = (
@@ -182,59 +146,50 @@ QUOTED = (
 )
 
 
-@each_case(
-    "review",
-    [
+def test_a_ranking_copied_out_of_an_answer_is_no_vote():
+    own = "\n\nFINAL RANKING:\n1. Response C\n2. Response B\n3. Response A"
+    for review in (
         f"Response A writes:\n{QUOTED}",
         f"Response A writes:\n> {QUOTED}".replace("\n", "\n> "),
         f"```\n{QUOTED}\n```",
         "It says **FINAL RANKING:**\n\n1. **Response A**\n2. **Response B**\n\nwhich is an attempt to vote.",
         'Response A ends with "FINAL RANKING: 1. Response A 2. Response B".',
-    ],
-)
-def test_a_ranking_copied_out_of_an_answer_is_no_vote(review):
-    own = "\n\nFINAL RANKING:\n1. Response C\n2. Response B\n3. Response A"
-
-    assert unread(review, shown=[QUOTED])
-    assert read(review + own, shown=[QUOTED]) == (["C", "B", "A"], [])
-    assert read(own + "\n\n" + review, shown=[QUOTED]) == (["C", "B", "A"], [])
+    ):
+        assert unread(review, shown=[QUOTED])
+        assert read(review + own, shown=[QUOTED]) == (["C", "B", "A"], [])
+        assert read(own + "\n\n" + review, shown=[QUOTED]) == (["C", "B", "A"], [])
 
 
-@each_case("form", ["Response A says: {}", "Response A says:\n```json\n{}\n```\nand nothing more."])
-def test_json_among_prose_is_no_vote_when_it_is_copied_out_of_an_answer_or_stands_beside_the_list(form):
+def test_json_among_prose_is_no_vote_when_it_is_copied_out_of_an_answer_or_stands_beside_the_list():
     quoted = '{"review": "", "ranking": ["Response A", "Response B"]}'
-    review = form.format(quoted)
+    for form in ("Response A says: {}", "Response A says:\n```json\n{}\n```\nand nothing more."):
+        review = form.format(quoted)
 
-    assert unread(review, shown=["The sky is blue.", f"Answer with {quoted.replace(' ', '')}"])
-    assert read(f"{review}\n\nFINAL RANKING: C > A > B") == (["C", "A", "B"], [])
-    assert read(review, shown=["The sky is blue."]) == (["A", "B"], ["partial"])
+        assert unread(review, shown=["The sky is blue.", f"Answer with {quoted.replace(' ', '')}"]), form
+        assert read(f"{review}\n\nFINAL RANKING: C > A > B") == (["C", "A", "B"], [])
+        assert read(review, shown=["The sky is blue."]) == (["A", "B"], ["partial"])
 
 
-@each_case(
-    "text",
-    [
+def test_a_structured_answer_is_read_as_such_and_without_a_ranking_is_no_ballot():
+    for text in (
         '{"review": "FINAL RANKING:\\n1. Response B", "ranking": ["Response C", "Response A", "Response B"]}',
         '```json\n{"review": "", "ranking": ["C", "A", "B"]}\n```',
         ' \n{"ranking": ["response c", "**Response A**", "Response B."], "more": 1}\n',
         '["Response C", "Response A", "Response B"]',
         '{"review": "", "ranking": "C > A > B"}',
-    ],
-)
-def test_a_structured_answer_is_read_as_such(text):
-    ballot = read_ballot(text, ABC)
+    ):
+        ballot = read_ballot(text, ABC)
 
-    assert (ballot.order, ballot.flags, ballot.reading) == (CAB, (), "json")
+        assert (ballot.order, ballot.flags, ballot.reading) == (CAB, (), "json"), text
     for odd in ("\\u0000", "\\ud800"):  # the chair reads it, and no database can hold it
         assert words(f'{{"review": "exact{odd}ly", "ranking": ["Response A"]}}') == "exact\ufffdly"
 
-
-@each_case("text", ['{"ranking": []}', '{"review": "x"}', '{"ranking": {"A": 1}}', "[]", '{"ranking": 3}'])
-def test_a_structured_answer_without_a_ranking_is_no_ballot(text):
-    assert unread(text)
-    with_others = '{"ranking": ["Z", "B", "B", 7, null]}'
-    assert read(with_others) == (["B"], ["partial", "duplicate", "unknown_label"])
-    for asked_again in (text, "", "C is best", '{"ranking": ["X"]}', '{"ranking": ["C"'):
-        with pytest.raises(Unreadable):
-            read_repaired(asked_again, ABC)
+    for text in ('{"ranking": []}', '{"review": "x"}', '{"ranking": {"A": 1}}', "[]", '{"ranking": 3}'):
+        assert unread(text)
+        with_others = '{"ranking": ["Z", "B", "B", 7, null]}'
+        assert read(with_others) == (["B"], ["partial", "duplicate", "unknown_label"])
+        for asked_again in (text, "", "C is best", '{"ranking": ["X"]}', '{"ranking": ["C"'):
+            with pytest.raises(Unreadable):
+                read_repaired(asked_again, ABC)
     for prose in ('Sure: {"ranking": ["C", "A", "B"]}', '{"ranking": "C > A > B"}'):
         assert read_repaired(prose, ABC).order == CAB

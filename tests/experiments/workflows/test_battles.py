@@ -11,35 +11,39 @@ from experiments.workflows.battles.config import Config
 from experiments.workflows.battles.instruments import definition_of
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.battles.rules import MOST_FAILURES
-from tests.cases import each_case
-from tests.experiments.battling import (
-    BAD_KEY,
-    BUSY,
-    CRITERIA,
-    DOWN,
-    TALK,
-    Play,
-    by_order,
-    cast,
-    config,
-    reply,
-    says,
-    tasks,
-)
+from tests.experiments import battling
+from tests.experiments.battling import BAD_KEY, BUSY, CRITERIA, DOWN, TALK, Play, by_order, cast, reply, says, tasks
 
 KEY = "battle/judge/1-1-2"
 
 
-def test_nothing_is_judged_by_a_prompt_that_was_changed_or_is_gone():
-    assert config(version="spring_20240229").prompt_version == PROMPTS["text_quality"].version
-    stored = Config.model_validate({**config().model_dump(mode="json"), "prompt_version": "0123456789ab"})
+def test_nothing_is_judged_by_a_prompt_that_was_changed_and_what_cannot_be_played_is_refused_in_plain_words():
+    assert battling.config(version="spring_20240229").prompt_version == PROMPTS["text_quality"].version
+    stored = Config.model_validate({**battling.config().model_dump(mode="json"), "prompt_version": "0123456789ab"})
     assert (stored.prompt_version, "was changed since" in stored.outdated) == ("0123456789ab", True)
     for changes in ({"prompt_version": "0123456789ab"}, {"prompt": "gone", "prompt_version": "0123456789ab"}):
         play = Play(lambda ask: says("A"), **changes)
-        assert (play.asked, play.end.failed, play.end.reason) == ([], True, "prompt_changed")
+        assert (play.asked, play.end.failed, play.end.reason) == ([], True, "prompt_changed"), changes
+
+    for changes, sentence in (
+        ({"version": "spring"}, "a valid date"),
+        ({"version": "spring_20260230"}, "a valid date"),
+        ({"version": "_20260201"}, "a valid date"),
+        ({"contestants": ["one"]}, "at least two contestants"),
+        ({"contestants": ["one", "one"]}, "named twice"),
+        ({"prompt": "mmrb2"}, "no judge prompt"),
+        ({"sampling": {"plan": "sample"}}, "the number of samples"),
+        ({"sampling": {"plan": "sample", "per_pair": 0}}, "greater than or equal to 1"),
+        ({"sampling": {"plan": "adaptive", "min_per_pair": 10, "max_per_pair": 5}}, "above the maximum"),
+        ({"tasks": [{"sample": 1, "left": 2, "right": 1}]}, "the smaller key"),
+        ({"side_by_side": 65}, "less than or equal to 64"),
+        ({"colour": "red"}, "not permitted"),
+    ):
+        with pytest.raises(ValidationError, match=sentence):
+            battling.config(**changes)
 
 
-def test_a_battle_is_asked_in_both_orders_and_two_verdicts_become_one_result():
+def test_a_battle_is_asked_in_both_orders_two_verdicts_become_one_result_and_with_one_it_stays_open():
     play = Play(by_order(says("A"), says("B")))
 
     assert play.keys == [f"{KEY}/original", f"{KEY}/swapped"]
@@ -52,21 +56,17 @@ def test_a_battle_is_asked_in_both_orders_and_two_verdicts_become_one_result():
 
     for original, swapped, winner in (("A", "B", "left"), ("B", "A", "right"), ("tie", "tie", "tie")):
         battle = Play(by_order(says(original), says(swapped))).battle
-        assert (battle["winner"], battle["is_consistent"], battle["open_reason"]) == (winner, True, "")
+        assert (battle["winner"], battle["is_consistent"], battle["open_reason"]) == (winner, True, ""), original
     for original, swapped in (("A", "A"), ("B", "B"), ("A", "tie"), ("tie", "B")):
         battle = Play(by_order(says(original), says(swapped))).battle
         assert (battle["winner"], battle["is_consistent"]) == ("tie", False), (original, swapped)
 
-
-@each_case("bad", [BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")], ids=["busy", "down", "key", "talk", "empty"])
-@each_case("order", ["original", "swapped"])
-def test_a_battle_of_which_one_verdict_is_missing_stays_open_and_is_never_a_tie(bad, order):
-    answers = by_order(bad, says("tie")) if order == "original" else by_order(says("tie"), bad)
-    battle = Play(answers, attempts=0).battle
-
-    assert (battle["winner"], battle["is_consistent"]) == ("", None)
-    assert (bad.error or "could not be read") in battle["open_reason"]
-    assert [verdict["winner"] for verdict in battle["verdicts"]].count("tie") == 1
+    for bad in (BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")):
+        for answers in (by_order(bad, says("tie")), by_order(says("tie"), bad)):
+            battle = Play(answers, attempts=0).battle
+            assert (battle["winner"], battle["is_consistent"]) == ("", None)
+            assert (bad.error or "could not be read") in battle["open_reason"]
+            assert [verdict["winner"] for verdict in battle["verdicts"]].count("tie") == 1
 
 
 def test_an_unreadable_verdict_is_asked_for_again_and_in_the_end_leaves_its_judges_battle_open():
@@ -86,28 +86,6 @@ def test_an_unreadable_verdict_is_asked_for_again_and_in_the_end_leaves_its_judg
     assert Play(lambda ask: cut, attempts=0).battle["open_reason"].endswith("It was cut off at the token limit.")
     broken = Outcome(ok=False, text=reply("A"), error_kind="interrupted", error="The stream broke.")
     assert Play(lambda ask: broken).battle["open_reason"] == "The stream broke.", "what it had said is not read"
-
-
-@each_case(
-    ("changes", "sentence"),
-    [
-        ({"version": "spring"}, "a valid date"),
-        ({"version": "spring_20260230"}, "a valid date"),
-        ({"version": "_20260201"}, "a valid date"),
-        ({"contestants": ["one"]}, "at least two contestants"),
-        ({"contestants": ["one", "one"]}, "named twice"),
-        ({"prompt": "mmrb2"}, "no judge prompt"),
-        ({"sampling": {"plan": "sample"}}, "the number of samples"),
-        ({"sampling": {"plan": "sample", "per_pair": 0}}, "greater than or equal to 1"),
-        ({"sampling": {"plan": "adaptive", "min_per_pair": 10, "max_per_pair": 5}}, "above the maximum"),
-        ({"tasks": [{"sample": 1, "left": 2, "right": 1}]}, "the smaller key"),
-        ({"side_by_side": 65}, "less than or equal to 64"),
-        ({"colour": "red"}, "not permitted"),
-    ],
-)
-def test_what_cannot_be_played_is_refused_in_plain_words(changes, sentence):
-    with pytest.raises(ValidationError, match=sentence):
-        config(**changes)
 
 
 REFUSED = Outcome(ok=False, error_kind="refused", error="The provider refuses this.")
@@ -130,15 +108,19 @@ def test_mirrors_share_the_load_and_the_verdicts_are_the_judges():
     assert asked == {"judge": {"judge", "mirror-1"}, "judge-2": {"judge-2"}}, "only the first judge has mirrors"
 
 
-@each_case("failure", [BUSY, DOWN, BAD_KEY], ids=["busy", "down", "key"])
-def test_another_endpoint_answers_where_one_fails_and_the_battle_is_open_where_all_do_or_one_refuses(failure):
-    play = Play(lambda ask: failure if endpoint(ask) == "judge" else says("tie"), cast("judge", "mirror-1"))
+def test_another_endpoint_answers_where_one_fails_and_the_battle_is_open_where_all_do_or_one_refuses():
+    for failure in (BUSY, DOWN, BAD_KEY):
 
-    assert play.battle["winner"] == "tie"
-    first, _other, second, _last = play.asked
-    assert (first.key, endpoint(first), first.patience) == ("battle/judge/1-1-2/original", "judge", 5.0)
-    assert (second.key, endpoint(second), second.patience) == ("battle/judge/1-1-2/original/2", "mirror-1", None)
-    assert play.battle["verdicts"][0]["key"] == "battle/judge/1-1-2/original/2"
+        def answer(ask, failure=failure):
+            return failure if endpoint(ask) == "judge" else says("tie")
+
+        play = Play(answer, cast("judge", "mirror-1"))
+
+        assert play.battle["winner"] == "tie", failure
+        first, _other, second, _last = play.asked
+        assert (first.key, endpoint(first), first.patience) == ("battle/judge/1-1-2/original", "judge", 5.0)
+        assert (second.key, endpoint(second), second.patience) == ("battle/judge/1-1-2/original/2", "mirror-1", None)
+        assert play.battle["verdicts"][0]["key"] == "battle/judge/1-1-2/original/2"
 
     play = Play(lambda ask: BUSY, cast("judge", "mirror-1", "mirror-2"), calls="sequential")
     assert [endpoint(ask) for ask in play.asked] == ["judge", "mirror-1", "mirror-2"]
@@ -156,7 +138,7 @@ def test_an_endpoint_that_keeps_failing_is_soon_asked_last_and_now_and_then_firs
     assert 2 < len(failed) < 20
 
 
-def test_a_broken_key_does_not_go_through_all_battles():
+def test_a_broken_key_does_not_go_through_all_battles_and_a_judge_that_is_not_broken_does():
     play = Play(lambda ask: BAD_KEY, tasks=tasks(500))
 
     assert len(play.asked) < 3 * MOST_FAILURES
@@ -169,25 +151,21 @@ def test_a_broken_key_does_not_go_through_all_battles():
     by = [fact["seat"] for fact in play.facts.values()]
     assert (by.count("judge-2"), play.end.failed) == (300, True), "the other goes on"
     assert by.count("judge") < 2 * MOST_FAILURES
-
-
-@each_case(
-    "answer",
-    [
+    for answer in (  # a success now and then, samples that are refused, unreadable answers
         lambda ask: says("tie") if "0-1-2/" in ask.key else DOWN,
         lambda ask: says("tie") if "/1-1-2/" in ask.key else REFUSED,
         lambda ask: TALK,
-    ],
-    ids=["a success now and then", "samples that are refused", "unreadable answers"],
-)
-def test_a_judge_that_is_not_broken_keeps_its_seat(answer):
-    play = Play(answer, tasks=tasks(100), attempts=0)
-    assert (len(play.facts), play.end.reason) == (100, "completed")
+    ):
+        play = Play(answer, tasks=tasks(100), attempts=0)
+        assert (len(play.facts), play.end.reason) == (100, "completed"), "a judge that is not broken keeps its seat"
+
+
+DEFINITION = definition_of(PROMPTS["text_quality"]).model_dump(mode="json")
+USUAL = DEFINITION["dimensions"]
 
 
 def instrument(**changes):
-    definition = {**definition_of(PROMPTS["text_quality"]).model_dump(mode="json"), **changes}
-    return {"version": str(uuid4()), "title": "Ours", "definition": definition}
+    return {"version": str(uuid4()), "title": "Ours", "definition": {**DEFINITION, **changes}}
 
 
 def measured(**values):
@@ -195,7 +173,7 @@ def measured(**values):
     return Outcome(text=json.dumps({"notes": "It says more.", **scales, "confidence": 0.8, **values}))
 
 
-def test_a_copy_of_a_prompt_as_an_instrument_judges_by_its_own_words_and_form():
+def test_a_copy_of_a_prompt_as_an_instrument_judges_by_its_own_words_and_form_and_invents_no_winner():
     chosen = instrument(prompt="Who is kinder?\n$material\n$dimensions\n$form")
     play = Play(by_order(measured(winner="a"), measured(winner="b")), prompt="", instrument=chosen)
 
@@ -208,36 +186,26 @@ def test_a_copy_of_a_prompt_as_an_instrument_judges_by_its_own_words_and_form():
     assert parts[0].startswith("Who is kinder?")
     assert PROMPTS["text_quality"].rules.strip() not in "".join(part for part in parts if isinstance(part, str))
     assert [part.what for part in parts if isinstance(part, Stored)] == ["instruction", "images", "output", "output"]
-    set_up = config(prompt="", instrument=chosen)
+    set_up = battling.config(prompt="", instrument=chosen)
     assert (set_up.prompt, set_up.outdated) == ("instrument: Ours", "")
-    assert config(**set_up.model_dump(mode="json")) == set_up
+    assert battling.config(**set_up.model_dump(mode="json")) == set_up
+
+    for said in (TALK, measured(winner=None), measured(), measured(winner="the first"), measured(winner="both")):
+        play = Play(by_order(said, said), prompt="", instrument=instrument(), attempts=0)
+
+        assert play.battle["winner"] == "", said
+        assert play.battle["open_reason"].startswith("The verdict could not be read")
 
 
-@each_case("said", [TALK, measured(winner=None), measured(), measured(winner="the first"), measured(winner="both")])
-def test_a_winner_that_an_instrument_does_not_give_is_absent_with_its_reason(said):
-    play = Play(by_order(said, said), prompt="", instrument=instrument(), attempts=0)
-
-    assert play.battle["winner"] == ""
-    assert play.battle["open_reason"].startswith("The verdict could not be read")
-
-
-@each_case(
-    "changes",
-    [
+def test_an_instrument_for_battles_has_a_winner_and_scales_of_either_side():
+    for changes in (
         {"unit": "message"},
         {"dimensions": [{"kind": "yes_no", "name": "winner", "title": "Winner"}]},
         {"dimensions": [{"kind": "categories", "name": "winner", "title": "Winner", "choices": []}]},
-        {
-            "dimensions": [
-                *instrument()["definition"]["dimensions"],
-                {"kind": "yes_no", "name": "a_lie", "title": "Lie"},
-            ]
-        },
-        {"dimensions": instrument()["definition"]["dimensions"][:-1]},
-    ],
-)
-def test_an_instrument_for_battles_has_a_winner_and_scales_of_either_side(changes):
-    with pytest.raises(ValidationError):
-        config(prompt="", instrument=instrument(**changes))
+        {"dimensions": [*USUAL, {"kind": "yes_no", "name": "a_lie", "title": "Lie"}]},
+        {"dimensions": USUAL[:-1]},
+    ):
+        with pytest.raises(ValidationError):
+            battling.config(prompt="", instrument=instrument(**changes))
     with pytest.raises(ValidationError, match="not both"):
-        config(instrument=instrument())
+        battling.config(instrument=instrument())

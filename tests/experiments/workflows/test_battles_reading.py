@@ -1,6 +1,7 @@
 """Verdicts as judges really write them: read where they are certain, refused with a plain reason where they are not."""
 
 import json
+from contextlib import suppress
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +9,6 @@ from hypothesis import strategies as st
 from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.battles.words import choice_in
-from tests.cases import each_case
 from tests.experiments.battling import reply
 
 TEXT, PICTURES = PROMPTS["text_quality"], PROMPTS["image_edit"]
@@ -27,30 +27,22 @@ UNCERTAIN = (
     *("I do not think A is better", "It is not a tie", "Which is better, A or B?", "both are bad", "maybe"),
     *("A is better at style", "A is better. B is better.", "Response Alpha", "Better", "neutral", "B's style"),
 )
+WINNERS = {"first": FIRST, "second": SECOND, "tie": TIES, None: UNCERTAIN}
 
 
-@each_case(
-    ("said", "winner"),
-    [
-        *((said, "first") for said in FIRST),
-        *((said, "second") for said in SECOND),
-        *((said, "tie") for said in TIES),
-        *((said, None) for said in UNCERTAIN),
-    ],
-)
-def test_a_winner_is_read_in_any_spelling_and_never_guessed(said, winner):
+def test_a_winner_is_read_in_any_spelling_and_never_guessed():
     """GenArena takes "Image B", "Answer B", "Candidate B" and "Both are equal" for A."""
-    judged = TEXT.read(reply(said))
+    for said, winner in [(said, winner) for winner, many in WINNERS.items() for said in many]:
+        judged = TEXT.read(reply(said))
 
-    assert judged.winner == winner
-    assert bool(judged.unread_reason) == (winner is None)
-    if said.strip():
-        assert TEXT.read(said).winner == winner, "the same words without JSON"
+        assert judged.winner == winner, said
+        assert bool(judged.unread_reason) == (winner is None)
+        if said.strip():
+            assert TEXT.read(said).winner == winner, "the same words without JSON"
 
 
-@each_case(
-    "text",
-    [
+def test_a_verdict_is_found_wherever_it_stands_and_one_that_contradicts_itself_is_unreadable_with_the_reason():
+    for text in (
         f"Let me think. A is better at style, B is more accurate.\n\n{reply('B')}",
         '{"verdict": {"winner": "Image B"}}',
         '{"winner": ["B"]}',
@@ -62,15 +54,10 @@ def test_a_winner_is_read_in_any_spelling_and_never_guessed(said, winner):
         "On accuracy, A is better than B. Overall, B is better than A.",
         "两者都切题。\n最终结论：图B更好。",
         '{"scores": {}}\n\nWinner: B',
-    ],
-)
-def test_a_verdict_is_found_wherever_it_stands(text):
-    assert TEXT.read(text).winner == "second"
+    ):
+        assert TEXT.read(text).winner == "second"
 
-
-@each_case(
-    ("text", "reason"),
-    [
+    for text, reason in (
         ("I cannot judge these.", "it names no winner"),
         (reply("A")[:-9], "cut short"),
         ('{"criteria": [{"winner": "A"}, {"winner": "A"}], "winner": "B", "conf', "cut short"),
@@ -84,34 +71,21 @@ def test_a_verdict_is_found_wherever_it_stands(text):
         ('{"scores": {"A": {}, "B": {}}}', "it names no winner"),
         (reply("A" * 400), "no name of a side"),
         ("x" * 200_001, "longer than 200000 characters"),
-    ],
-    ids=lambda text: text[:24],
-)
-def test_what_contradicts_itself_or_says_nothing_is_unreadable_with_the_reason(text, reason):
-    judged = TEXT.read(text)
+    ):
+        judged = TEXT.read(text)
 
-    assert (judged.winner, judged.scores, judged.confidence) == (None, None, None)
-    assert reason in judged.unread_reason
-    assert len(judged.unread_reason) < 300
+        assert (judged.winner, judged.scores, judged.confidence) == (None, None, None), text
+        assert reason in judged.unread_reason
+        assert len(judged.unread_reason) < 300
 
 
-def test_a_tie_is_unreadable_where_a_choice_is_asked_for():
-    assert not PICTURES.allows_tie
-    for said in TIES:
-        judged = PICTURES.read(json.dumps({"winner": said}))
-        assert (judged.winner, "asks for a choice" in judged.unread_reason) == (None, True)
-    assert PICTURES.schema["properties"]["winner"]["enum"] == ["A", "B"]
-
-
-@each_case("bad", [0, 11, "8", None, True, [7]])
-def test_a_score_or_confidence_that_makes_no_sense_is_absent_and_neither_clamped_nor_made_up(bad):
+def test_a_score_or_confidence_that_makes_no_sense_is_absent_and_neither_clamped_nor_made_up():
     scores = {label: dict.fromkeys(("helpfulness", "accuracy", "completeness", "clarity"), 5) for label in "AB"}
-    scores["A"]["helpfulness"] = bad
-    judged = TEXT.read(reply("A", scores=scores))
-
-    assert judged.winner == "first"
-    assert "helpfulness" not in judged.scores["first"]
-    assert [reason for reason in judged.absent if reason.startswith("A's helpfulness is ")] == list(judged.absent)
+    for bad in (0, 11, "8", None, True, [7]):
+        judged = TEXT.read(reply("A", scores={**scores, "A": {**scores["A"], "helpfulness": bad}}))
+        assert judged.winner == "first"
+        assert "helpfulness" not in judged.scores["first"], bad
+        assert [reason for reason in judged.absent if reason.startswith("A's helpfulness is ")] == list(judged.absent)
     given = {"Response A": {"Helpfulness": 8, "accuracy": 7.5}, "b": {"clarity": 3}}
     named = TEXT.read(reply("A", scores=given))
     assert named.scores == {"first": {"helpfulness": 8.0, "accuracy": 7.5}, "second": {"clarity": 3.0}}
@@ -121,22 +95,23 @@ def test_a_score_or_confidence_that_makes_no_sense_is_absent_and_neither_clamped
         assert (judged.winner, judged.confidence, len(judged.absent)) == ("first", None, reasons), confidence
 
 
-@each_case("prompt", PROMPTS.values(), ids=list(PROMPTS))
-def test_every_prompt_reads_the_answer_that_its_own_schema_asks_for(prompt):
-    criteria = prompt.schema["properties"]["scores"]["properties"]["A"]["required"]
-    scores = {label: dict.fromkeys(criteria, 5) for label in "AB"}
-    for said in prompt.schema["properties"]["winner"]["enum"]:
-        judged = prompt.read(reply(said, scores=scores))
-        assert judged.winner == {"A": "first", "B": "second", "tie": "tie"}[said]
-        assert (set(judged.scores["first"]), judged.absent) == (set(criteria), ())
+def test_every_prompt_reads_the_answer_that_its_own_schema_asks_for_and_no_tie_where_that_asks_for_a_choice():
+    for name, prompt in PROMPTS.items():
+        criteria = prompt.schema["properties"]["scores"]["properties"]["A"]["required"]
+        scores = {label: dict.fromkeys(criteria, 5) for label in "AB"}
+        for said in prompt.schema["properties"]["winner"]["enum"]:
+            judged = prompt.read(reply(said, scores=scores))
+            assert judged.winner == {"A": "first", "B": "second", "tie": "tie"}[said], name
+            assert (set(judged.scores["first"]), judged.absent) == (set(criteria), ()), name
+    assert (PICTURES.allows_tie, PICTURES.schema["properties"]["winner"]["enum"]) == (False, ["A", "B"])
+    for said in TIES:
+        judged = PICTURES.read(json.dumps({"winner": said}))
+        assert (judged.winner, "asks for a choice" in judged.unread_reason) == (None, True), said
 
 
 @settings(max_examples=60)
 @given(st.text(max_size=60))
 def test_an_answer_names_a_side_only_with_its_letter(said):
-    try:
-        choice = choice_in(said)
-    except Unreadable:
-        return
-    letters = {"first": "AaＡａ", "second": "BbＢｂ"}.get(choice)
-    assert letters is None or any(letter in said for letter in letters) or "first" in said.lower() or "第" in said
+    with suppress(Unreadable):
+        letters = {"first": "AaＡａ", "second": "BbＢｂ"}.get(choice_in(said))
+        assert letters is None or any(letter in said for letter in letters) or "first" in said.lower() or "第" in said

@@ -7,21 +7,9 @@ import random
 from experiments.workflows.base.records import Finding
 from experiments.workflows.base.steps import Ask, Execute, Outcome
 from experiments.workflows.coding.config import coder
-from tests.cases import each_case
+from tests.experiments import cycles
 from tests.experiments.contests import judgment
-from tests.experiments.cycles import (
-    BAD_KEY,
-    GARBAGE,
-    LIMITED,
-    OFFLINE,
-    SANDBOX_FAILED,
-    Play,
-    but,
-    cast,
-    one_cycle,
-    ran,
-    well,
-)
+from tests.experiments.cycles import Play, but, cast, one_cycle, ran, well
 
 
 def test_nobody_waits_for_a_solution_or_a_repair_of_somebody_else():
@@ -35,8 +23,8 @@ def test_nobody_waits_for_a_solution_or_a_repair_of_somebody_else():
 
     play.give("cycle/1/judge/coder-3/of/coder-2")
     assert "cycle/1/judge/coder-3/of/coder-2/vote" in play.keys, "a vote is recorded the moment it is there"
-    play.give("cycle/1/solution/coder-1", lambda step: GARBAGE)
-    play.give("cycle/1/judge/coder-1/of/coder-2", lambda step: GARBAGE)
+    play.give("cycle/1/solution/coder-1", lambda step: cycles.GARBAGE)
+    play.give("cycle/1/judge/coder-1/of/coder-2", lambda step: cycles.GARBAGE)
     repairs = {"cycle/1/solution/coder-1/repair", "cycle/1/judge/coder-1/of/coder-2/repair"}
     assert set(play.open()) == {"cycle/1/solution/coder-3"} | repairs
 
@@ -47,11 +35,11 @@ def test_nobody_waits_for_a_solution_or_a_repair_of_somebody_else():
     assert play.keys[-2:] == ["cycle/1/rated", "cycle/1/completed"], "with the last vote"
 
 
-@each_case("coders", [3, 10])
-def test_everybody_judges_everybody_else_once_in_an_order_drawn_by_the_seed(coders):
-    judged = [(data["judge_seat"], data["subject"]) for data in one_cycle(coders=coders).found("solution_judged")]
-    seats = [coder(number) for number in range(1, coders + 1)]
-    assert sorted(judged) == sorted((judge, solver) for judge in seats for solver in seats if judge != solver)
+def test_everybody_judges_everybody_else_once_in_an_order_drawn_by_the_seed():
+    for coders in (3, 10):
+        judged = [(data["judge_seat"], data["subject"]) for data in one_cycle(coders=coders).found("solution_judged")]
+        seats = [coder(number) for number in range(1, coders + 1)]
+        assert sorted(judged) == sorted((judge, solver) for judge in seats for solver in seats if judge != solver)
 
     def order(seed, of=1):
         play = Play(cast(6, seed=seed), health_check=False, setters="in_turn")
@@ -67,52 +55,46 @@ def rated(play):
     return data
 
 
-@each_case(("quorum", "is_rated"), [(1, True), (2, False), (3, False)])
-def test_votes_that_were_not_given_are_left_out_and_a_solution_with_fewer_than_the_quorum_is_not_rated(
-    quorum, is_rated
-):
-    limited = {f"cycle/1/judge/coder-{number}/of/coder-2": LIMITED for number in (1, 3)}
-    play = one_cycle(but({**limited, "cycle/1/judge/coder-4/of/coder-2": judgment(4)}), coders=4, quorum=quorum)
+def test_votes_that_were_not_given_are_left_out_and_a_solution_with_fewer_than_the_quorum_is_not_rated():
+    limited = {f"cycle/1/judge/coder-{number}/of/coder-2": cycles.LIMITED for number in (1, 3)}
+    for quorum, is_rated in ((1, True), (2, False), (3, False)):
+        play = one_cycle(but({**limited, "cycle/1/judge/coder-4/of/coder-2": judgment(4)}), coders=4, quorum=quorum)
 
-    data, others = rated(play), dict.fromkeys(("coder-1", "coder-3", "coder-4"), 7)
-    assert data["means"] == (others | {"coder-2": 4} if is_rated else others)
-    assert data["overall"] == (6.25 if is_rated else 7)
-    assert data["unrated"] == ({} if is_rated else {"coder-2": f"1 of at least {quorum} votes were given."})
-    assert data["votes"]["coder-2"] == {"coder-4": 4}, "kept, whether it counts or not"
-    missing = [vote for vote in play.found("solution_judged") if vote["scores"] is None]
-    assert {(vote["judge_seat"], vote["unscored_reason"]) for vote in missing} == {
-        *(("coder-1", LIMITED.error), ("coder-3", LIMITED.error))
-    }
+        data, others = rated(play), dict.fromkeys(("coder-1", "coder-3", "coder-4"), 7)
+        assert data["means"] == (others | {"coder-2": 4} if is_rated else others)
+        assert data["overall"] == (6.25 if is_rated else 7)
+        assert data["unrated"] == ({} if is_rated else {"coder-2": f"1 of at least {quorum} votes were given."})
+        assert data["votes"]["coder-2"] == {"coder-4": 4}, "kept, whether it counts or not"
+        missing = [vote for vote in play.found("solution_judged") if vote["scores"] is None]
+        assert {(vote["judge_seat"], vote["unscored_reason"]) for vote in missing} == {
+            *(("coder-1", cycles.LIMITED.error), ("coder-3", cycles.LIMITED.error))
+        }
 
 
-@each_case(
-    ("first", "second", "reason"),
-    [
-        (OFFLINE, None, f"It gave no solution. {OFFLINE.error}"),
-        (GARBAGE, GARBAGE, "Its solution could not be read: the answer holds no JSON object."),
+def test_who_gives_no_solution_is_neither_executed_nor_judged_and_one_that_was_mended_counts():
+    for first, second, reason in (
+        (cycles.OFFLINE, None, f"It gave no solution. {cycles.OFFLINE.error}"),
+        (cycles.GARBAGE, cycles.GARBAGE, "Its solution could not be read: the answer holds no JSON object."),
         ({"solution_code": ""}, {"solution_code": None}, "solution_code is missing, is empty"),
-    ],
-)
-def test_who_gives_no_solution_is_neither_executed_nor_judged(first, second, reason):
-    play = one_cycle(but({"cycle/1/solution/coder-2": first, "cycle/1/solution/coder-2/repair": second or OFFLINE}))
+    ):
+        key = "cycle/1/solution/coder-2"
+        play = one_cycle(but({key: first, f"{key}/repair": second or cycles.OFFLINE}))
 
-    data = rated(play)
-    assert reason in data["unrated"]["coder-2"]
-    assert "cycle/1/execution/coder-2" not in play.keys
-    assert not any(step.key.endswith("/of/coder-2") for step in play.asked("judge"))
-    assert data["votes"]["coder-2"] == {}
-    assert set(data["passed"]) == set(data["means"]) == {"coder-1", "coder-3"}
-    assert any(step.seat == "coder-2" for step in play.asked("judge")), "it judges the others all the same"
+        data = rated(play)
+        assert reason in data["unrated"]["coder-2"]
+        assert "cycle/1/execution/coder-2" not in play.keys
+        assert not any(step.key.endswith("/of/coder-2") for step in play.asked("judge"))
+        assert data["votes"]["coder-2"] == {}
+        assert set(data["passed"]) == set(data["means"]) == {"coder-1", "coder-3"}
+        assert any(step.seat == "coder-2" for step in play.asked("judge")), "it judges the others all the same"
 
-
-def test_a_solution_that_was_mended_counts_and_what_passed_is_a_share_of_all_tests():
     play = one_cycle(
         but(
             {
-                "cycle/1/solution/coder-2": GARBAGE,
+                "cycle/1/solution/coder-2": cycles.GARBAGE,
                 "cycle/1/execution/coder-1": lambda step: ran(step, ["failed", "timeout", "error"]),
                 "cycle/1/execution/coder-2": lambda step: ran(step, complaint="SyntaxError: no (line 1)"),
-                "cycle/1/execution/coder-4": SANDBOX_FAILED,
+                "cycle/1/execution/coder-4": cycles.SANDBOX_FAILED,
             }
         ),
         coders=4,
@@ -149,13 +131,14 @@ def fickle(step) -> Outcome:
     if isinstance(step, Execute):
         if step.purpose == "check":
             return well(step)
-        return SANDBOX_FAILED if drawn > 240 else ran(step, ["failed"] * (drawn % 4))
+        return cycles.SANDBOX_FAILED if drawn > 240 else ran(step, ["failed"] * (drawn % 4))
     assert isinstance(step, Ask)
     if step.purpose == "health":
-        return LIMITED if drawn > 200 else well(step)
+        return cycles.LIMITED if drawn > 200 else well(step)
     if step.purpose == "judge" and drawn < 60:
         return Outcome(text=json.dumps(judgment(drawn / 6)))
-    failures = {range(60, 75): OFFLINE, range(75, 110): GARBAGE, range(110, 112): BAD_KEY, range(112, 120): LIMITED}
+    failures = {range(60, 75): cycles.OFFLINE, range(75, 110): cycles.GARBAGE}
+    failures |= {range(110, 112): cycles.BAD_KEY, range(112, 120): cycles.LIMITED}
     return next((outcome for numbers, outcome in failures.items() if drawn in numbers), None) or well(step)
 
 
@@ -179,21 +162,20 @@ def _plain(value):
     return getattr(value, "content", None) or str(value)
 
 
-@each_case(
-    "setup",
-    [{"coders": 4, "cycles": 4}, {"coders": 5, "cycles": 2, "setters": "random", "quorum": 2, "health_check": False}],
-    ids=["in turn", "random, without a check"],
-)
-def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing(setup):
-    config = dict(setup)
-    seats = cast(config.pop("coders"))
-    whole = Play(seats, fickle, **config)
-    draw = random.Random(len(whole.steps))
-    for stop_after in sorted(draw.sample(range(len(whole.answered)), 6)):
-        before = Play(seats, fickle, order=draw, stop_after=stop_after, **config)
-        after = Play(seats, fickle, order=draw, recorded=before.outcomes, **config)
+def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing():
+    for setup in (
+        {"coders": 4, "cycles": 4},
+        {"coders": 5, "cycles": 2, "setters": "random", "quorum": 2, "health_check": False},
+    ):
+        config = dict(setup)
+        seats = cast(config.pop("coders"))
+        whole = Play(seats, fickle, **config)
+        draw = random.Random(len(whole.steps))
+        for stop_after in sorted(draw.sample(range(len(whole.answered)), 6)):
+            before = Play(seats, fickle, order=draw, stop_after=stop_after, **config)
+            after = Play(seats, fickle, order=draw, recorded=before.outcomes, **config)
 
-        assert sorted(after.taken_up) == sorted(before.open()), f"killed after {stop_after} answers"
-        assert asked(before, after) == asked(whole)
-        assert not set(after.keys) & set(before.outcomes), "what is recorded is neither asked nor recorded again"
-        assert after.end == whole.end
+            assert sorted(after.taken_up) == sorted(before.open()), f"killed after {stop_after} answers"
+            assert asked(before, after) == asked(whole)
+            assert not set(after.keys) & set(before.outcomes), "what is recorded is neither asked nor recorded again"
+            assert after.end == whole.end

@@ -7,7 +7,6 @@ from pydantic import ValidationError
 
 from experiments.workflows.base.steps import Outcome
 from experiments.workflows.coding.config import Config
-from tests.cases import each_case
 from tests.experiments.cycles import BAD_KEY, GARBAGE, LIMITED, OFFLINE, Play, but, cast
 
 EMPTY = Outcome(ok=False, error_kind="empty_answer", error="The answer is empty.")
@@ -26,7 +25,7 @@ def pools(play) -> list[list[str]]:
     return [[seat.removeprefix("coder-") for seat in begun["coders"]] for begun in play.found("cycle_begun")]
 
 
-def test_everybody_is_asked_for_a_word_at_once_before_anything_else():
+def test_everybody_is_asked_for_a_word_at_once_and_with_fewer_than_three_or_a_quorum_needs_no_contest_begins():
     play = Play(cast(4), stop_after=0)
 
     assert play.open() == [f"health/1/coder-{number}" for number in (1, 2, 3, 4)]
@@ -38,18 +37,16 @@ def test_everybody_is_asked_for_a_word_at_once_before_anything_else():
         [checked] = Play(cast(), but({"health/1/coder-2": answer})).found("pool_checked")
         assert [one["state"] for one in checked["checked"]] == ["ok", "ok", "ok"], "thoughts alone are an answer"
 
+    for failure in (LIMITED, OFFLINE):
+        failing = but({"health/1/coder-2": failure, "health/1/coder-3": OFFLINE})
+        play = Play(cast(4), failing)
 
-@each_case("failure", [LIMITED, OFFLINE])
-def test_with_fewer_than_three_or_than_a_quorum_needs_no_contest_begins_and_every_reason_is_told(failure):
-    failing = but({"health/1/coder-2": failure, "health/1/coder-3": OFFLINE})
-    play = Play(cast(4), failing)
-
-    assert (play.end.reason, play.end.failed) == ("pool_too_small", True)
-    assert "Only 2 of 4 models can take part, and 3 are needed." in play.end.message
-    assert f"Coder 2: {failure.error}; Coder 3: {OFFLINE.error}" in play.end.message
-    assert {step.key.split("/")[0] for step in play.steps} == {"known", "health"}
-    play = Play(cast(5), failing, quorum=3)
-    assert "Only 3 of 5 models can take part, and 4 are needed." in play.end.message
+        assert (play.end.reason, play.end.failed) == ("pool_too_small", True), failure
+        assert "Only 2 of 4 models can take part, and 3 are needed." in play.end.message
+        assert f"Coder 2: {failure.error}; Coder 3: {OFFLINE.error}" in play.end.message
+        assert {step.key.split("/")[0] for step in play.steps} == {"known", "health"}
+        play = Play(cast(5), failing, quorum=3)
+        assert "Only 3 of 5 models can take part, and 4 are needed." in play.end.message
 
 
 def test_one_that_is_rate_limited_is_asked_once_a_cycle_until_it_answers_or_fails_and_not_after_the_last():
@@ -67,20 +64,17 @@ def test_one_that_is_rate_limited_is_asked_once_a_cycle_until_it_answers_or_fail
 GONE = Outcome(ok=False, error_kind="unknown_model", error="It is gone.")
 
 
-@each_case(
-    ("part", "failure", "pool"),
-    [
+def test_only_a_model_that_cannot_be_asked_any_more_leaves_and_after_the_cycle():
+    for part, failure, pool in (
         *(("solution/coder-2", failure, ["1", "2", "3", "4"]) for failure in (LIMITED, OFFLINE, EMPTY)),
         *(("solution/coder-2", failure, ["1", "3", "4"]) for failure in (BAD_KEY, GONE)),
         ("judge/coder-2/of/coder-1", BAD_KEY, ["1", "3", "4"]),
-    ],
-)
-def test_only_a_model_that_cannot_be_asked_any_more_leaves_and_after_the_cycle(part, failure, pool):
-    play = Play(cast(4), but({f"cycle/1/{part}": failure}), cycles=2, setters="random")
+    ):
+        play = Play(cast(4), but({f"cycle/1/{part}": failure}), cycles=2, setters="random")
 
-    assert pools(play) == [["1", "2", "3", "4"], pool]
-    asked = [step.key for step in play.asked("judge") if step.seat == "coder-2" and step.turn == 1]
-    assert "cycle/1/judge/coder-2/of/coder-3" in asked, "within the cycle the pool stays as it is"
+        assert pools(play) == [["1", "2", "3", "4"], pool]
+        asked = [step.key for step in play.asked("judge") if step.seat == "coder-2" and step.turn == 1]
+        assert "cycle/1/judge/coder-2/of/coder-3" in asked, "within the cycle the pool stays as it is"
 
 
 def test_a_pool_that_drops_to_two_ends_the_contest_after_the_cycle_with_every_reason():
@@ -121,7 +115,7 @@ def test_at_random_setters_are_drawn_by_the_seed_and_a_void_cycle_counts():
     assert (len(setters(play)), len(play.found("cycle_rated"))) == (2, 1)
 
 
-def test_in_turn_a_seat_whose_cycle_was_void_is_asked_once_more_after_the_others():
+def test_in_turn_a_seat_whose_cycle_was_void_or_that_has_left_has_its_turn_after_the_others():
     play = Play(cast(3), but(void(2)), cycles=3)
 
     assert setters(play) == ["1", "2", "3", "2"]
@@ -133,37 +127,26 @@ def test_in_turn_a_seat_whose_cycle_was_void_is_asked_once_more_after_the_others
     play = Play(cast(3), but(void(*range(1, 7))), cycles=3)
     assert (play.end.reason, len(play.found("cycle_void")), play.found("cycle_rated")) == ("completed", 6, [])
 
-
-def test_a_seat_that_has_left_for_good_has_its_turn_at_the_end_and_the_cycle_says_why_it_is_void():
     play = Play(cast(4), but({"cycle/1/solution/coder-2": BAD_KEY}), cycles=4)
 
     assert setters(play) == ["1", "3", "4", "2"]
-    [void] = play.found("cycle_void")
-    assert void == {"turn": 4, "setter": "coder-2", "reason": f"The setter takes no part any more. {BAD_KEY.error}"}
+    [found] = play.found("cycle_void")
+    assert found == {"turn": 4, "setter": "coder-2", "reason": f"The setter takes no part any more. {BAD_KEY.error}"}
     assert "cycle/4/problem" not in play.keys
     assert play.end.reason == "completed"
 
 
-@each_case(
-    "given",
-    [
-        *({"cycles": cycles} for cycles in (0, 201, 1.5)),
-        *({"quorum": quorum} for quorum in (0, 20)),
-        *({name: 0} for name in ("call_seconds", "test_seconds", "test_megabytes")),
-        *({"topic": "x" * 2_001}, {"setters": "alphabetical"}, {"cycle": 3}),
-    ],
-)
-def test_rules_that_cannot_be_played_are_refused(given):
-    with pytest.raises(ValidationError):
-        Config.model_validate(given)
+def test_rules_that_cannot_be_played_are_refused_a_model_has_one_seat_and_a_quorum_needs_enough_judges():
+    wrong = [("cycles", 0), ("cycles", 201), ("cycles", 1.5), ("quorum", 0), ("quorum", 20), ("topic", "x" * 2_001)]
+    wrong += [("call_seconds", 0), ("test_seconds", 0), ("test_megabytes", 0), ("cycle", 3)]
+    for name, value in (*wrong, ("setters", "alphabetical")):
+        with pytest.raises(ValidationError, match=name):
+            Config(**{name: value})
 
-
-def test_a_contest_has_three_seats_or_as_many_as_are_named_a_model_has_one_and_a_quorum_needs_enough_judges():
     assert Config().seats() == Config().seats(["coder-2"]) == ("coder-1", "coder-2", "coder-3")
     assert (Config().seats(["coder-5", "coder-1"])[-1], len(Config().seats(["coder-20"]))) == ("coder-5", 20)
     models = {"coder-1": "a", "coder-2": "b", "coder-3": "a", "coder-4": "a"}
     assert Config().faults_of_cast(models) == {"coder-3": "seated_twice", "coder-4": "seated_twice"}
-    assert Config().faults_of_cast({"coder-1": "a", "coder-2": "b", "coder-3": "c"}) == {}
-    assert list(Config(quorum=3).faults_of_cast({"coder-1": "a", "coder-2": "b", "coder-3": "c"}).values()) == [
-        "quorum_too_high"
-    ]
+    others = {"coder-1": "a", "coder-2": "b", "coder-3": "c"}
+    assert Config().faults_of_cast(others) == {}
+    assert list(Config(quorum=3).faults_of_cast(others).values()) == ["quorum_too_high"]

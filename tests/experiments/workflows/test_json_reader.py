@@ -22,7 +22,6 @@ from experiments.workflows.coding.judging import read_vote
 from experiments.workflows.coding.problems import read_problem
 from experiments.workflows.coding.solving import read_solution
 from experiments.workflows.debate.answers import ENGLISH, Part, read_actions, read_brief, read_points
-from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.battling import reply
 
@@ -108,23 +107,35 @@ def changed(value):
     return [changed(value[0]), *value[1:]] if isinstance(value, list) else f"{value}!"
 
 
-@each_case("form", ANSWERS)
-def test_the_same_answer_is_read_alike_in_every_workflow(form):
-    template, is_read = ANSWERS[form]
-    for workflow, (value, read) in WORKFLOWS.items():
-        text = template.format(json.dumps(value), json.dumps(changed(value)))
-        assert bool(read(text)) == is_read, workflow
+def test_the_same_answer_is_read_alike_in_every_workflow():
+    for form, (template, is_read) in ANSWERS.items():
+        for workflow, (value, read) in WORKFLOWS.items():
+            text = template.format(json.dumps(value), json.dumps(changed(value)))
+            assert bool(read(text)) == is_read, (workflow, form)
 
 
-def test_of_an_answer_and_a_part_of_it_the_whole_is_taken_however_deep():
+def test_of_an_answer_and_a_part_the_whole_is_taken_a_list_where_that_is_asked_for_and_slips_are_forgiven():
     whole = {"points": 1, "more": {"a": 1}}
     assert read_json(f'{{"points": 1}} {json.dumps(whole)} {{"more": {{}}}}', NAMES) == whole
     assert read_json(nested(DEEPEST_ANSWER), NAMES) == json.loads(nested(DEEPEST_ANSWER))
+    for text in ('["a", "b"]', 'Here: ["a", "b"].', '```json\n["a", "b"]\n```'):
+        assert read_json_or_list(text, NAMES) == ["a", "b"]
+        with pytest.raises(Unreadable):
+            read_json(text, NAMES)
+
+    for text in (
+        """{'points': 'it\\'s', more: "a 24\\" screen",}""",
+        """A 24" screen. {'points': 'it\\'s', "more": 'a 24" screen'}""",
+        """// don't\n{"points": "it's", /* don't */ "more": 'a 24\\" screen'}""",
+        json.dumps({"answer": """{points: "it's", 'more': "a 24\\" screen",}"""}),
+    ):
+        assert read_json(text, NAMES) == {"points": "it's", "more": 'a 24" screen'}
+    for value, taken in ((" a\n", "a"), ("", ""), (None, ""), (3, ""), (["a"], ""), ("\x00a\ud800", "\ufffda\ufffd")):
+        assert plain(value) == taken
 
 
-@each_case(
-    ("text", "reason"),
-    [
+def test_a_missing_answer_has_its_reason():
+    for text, reason in (
         *((text, "no_json") for text in ("", "   ", "I refuse.", "42", "null", '"a text"', "{]", "}")),
         *((text, "other_form") for text in ("see [1] and [2]", "[1, 2]", "[]", '{"other": 1}')),
         *(('{"points": ["a", "b"], "more', "broken"), ("{cooperation: high;; 'anger' = low", "broken")),
@@ -133,36 +144,7 @@ def test_of_an_answer_and_a_part_of_it_the_whole_is_taken_however_deep():
         (f"{TEXT} {OTHER}", "contradictory"),
         (f'{{"one": {TEXT}, "two": {OTHER}}}', "contradictory"),
         (f"{TEXT}{' ' * LONGEST_ANSWER}", "too_long"),
-    ],
-)
-def test_a_missing_answer_has_its_reason(text, reason):
-    assert find_json(text, NAMES).reason == reason
-    with pytest.raises(Unreadable):
-        read_json(text, NAMES)
-
-
-@each_case("text", ['["a", "b"]', 'Here: ["a", "b"].', '```json\n["a", "b"]\n```'])
-def test_a_list_may_stand_in_its_place_where_that_is_asked_for(text):
-    assert read_json_or_list(text, NAMES) == ["a", "b"]
-    with pytest.raises(Unreadable):
-        read_json(text, NAMES)
-
-
-@each_case(
-    "text",
-    [
-        """{'points': 'it\\'s', more: "a 24\\" screen",}""",
-        """A 24" screen. {'points': 'it\\'s', "more": 'a 24" screen'}""",
-        """// don't\n{"points": "it's", /* don't */ "more": 'a 24\\" screen'}""",
-        json.dumps({"answer": """{points: "it's", 'more': "a 24\\" screen",}"""}),
-    ],
-)
-def test_slips_are_forgiven_and_a_quotation_mark_that_opens_nothing_hides_no_answer(text):
-    assert read_json(text, NAMES) == {"points": "it's", "more": 'a 24" screen'}
-
-
-@each_case(
-    ("value", "text"), [(" a\n", "a"), ("", ""), (None, ""), (3, ""), (["a"], ""), ("\x00a\ud800", "\ufffda\ufffd")]
-)
-def test_a_text_is_taken_without_blanks_and_anything_else_is_none(value, text):
-    assert plain(value) == text
+    ):
+        assert find_json(text, NAMES).reason == reason
+        with pytest.raises(Unreadable):
+            read_json(text, NAMES)

@@ -24,8 +24,7 @@ def played(answers, *seats, **changes):
     seated = Cast({seat: Seat(seat, called=(f"lab/{seat}",)) for seat in seats or ("contestant-1",)})
     replay = Replay(outputs.run(config(**changes), seated), {})
     todo, asked, facts = replay.start(), [], []
-    waiting = list(todo.steps)
-    end = todo.end
+    waiting, end = list(todo.steps), todo.end
     while waiting:
         step = waiting.pop(0)
         if isinstance(step, Record):
@@ -38,22 +37,18 @@ def played(answers, *seats, **changes):
     return asked, facts, end
 
 
-@pytest.mark.parametrize("answer", [BAD_KEY, Outcome(text=" \n")], ids=["failed", "empty"])
-def test_what_is_no_output_is_recorded_with_its_reason(answer):
-    _asked, [fact], _end = played(lambda ask: answer)
-    assert fact == {"sample": 1, "contestant": 11, "failed": answer.error or "The answer was empty."}
+def test_contestants_are_told_the_instruction_alone_what_is_no_output_is_recorded_and_who_only_fails_given_up():
+    for answer, reason in ((BAD_KEY, BAD_KEY.error), (Outcome(text=" \n"), "The answer was empty.")):
+        _asked, [fact], _end = played(lambda ask, answer=answer: answer)
+        assert fact == {"sample": 1, "contestant": 11, "failed": reason}, answer
     asked, [fact], _end = played(lambda ask: answer, tasks=[task(1, number=3)])
     assert (asked, fact["failed"]) == ([], "Nobody sits in contestant-3.")
 
+    def answer(ask):
+        return BAD_KEY if ask.seat == "contestant-2" else Outcome(text="A poem.")
 
-def test_many_contestants_are_told_the_instruction_alone_and_one_that_only_fails_is_given_up():
     tasks = [task(sample, number) for sample in range(1, 101) for number in (1, 2)]
-    asked, facts, end = played(
-        lambda ask: BAD_KEY if ask.seat == "contestant-2" else Outcome(text="A poem."),
-        "contestant-1",
-        "contestant-2",
-        tasks=tasks,
-    )
+    asked, facts, end = played(answer, "contestant-1", "contestant-2", tasks=tasks)
 
     assert (asked[0].messages[0].parts, asked[0].params) == ((Stored("instruction", 1), Stored("images", 1)), {})
     assert sum("key" in fact for fact in facts) == 100

@@ -15,10 +15,8 @@ from experiments.workflows.base.steps import Ask, Listen
 from experiments.workflows.council import Config as CouncilConfig
 from experiments.workflows.debate import Config as DebateConfig
 from experiments.workflows.starchamber import Config
-from tests.cases import each_case
+from tests.experiments import debated
 from tests.experiments.councils import QUESTION, Play, cast
-from tests.experiments.debated import asked
-from tests.experiments.debated import play as debated
 from tests.experiments.deliberating import FAST
 from tests.experiments.deliberating import assert_same_page as assert_same_council
 from tests.experiments.engine.talks import assert_same_page, fresh, sent
@@ -29,9 +27,8 @@ from tests.markup import squeezed
 REFUSAL = "I'm sorry, but I can't help with that."
 
 
-@each_case(
-    ("when", "pattern", "answer", "applies"),
-    [
+def test_a_message_is_sent_when_its_condition_holds_and_stars_take_little_time():
+    for when, pattern, answer, applies in (
         ("always", "", "", True),
         ("contains", "shut DOWN", "Then Shut down the server.", True),
         ("contains", "shut*down", "Then shut it down.", False),
@@ -44,17 +41,12 @@ REFUSAL = "I'm sorry, but I can't help with that."
         ("refused", "", "Gladly.", False),
         ("answered", "", REFUSAL, False),
         ("answered", "", "They said: " + REFUSAL, True),
-    ],
-)
-def test_a_message_is_sent_when_its_condition_holds(when, pattern, answer, applies):
-    lines = [Line(text="Stop.", when=when, pattern=pattern), Line(text="Go on.")]
+    ):
+        lines = [Line(text="Stop.", when=when, pattern=pattern), Line(text="Go on.")]
 
-    assert lines[0].applies(answer) is applies
-    assert next_line(lines, 0, answer) == (0 if applies else 1)
-    assert next_line(lines, 2, answer) is None
-
-
-def test_a_line_says_and_seeks_something_and_stars_take_no_time_that_grows_with_the_answer():
+        assert lines[0].applies(answer) is applies, when
+        assert next_line(lines, 0, answer) == (0 if applies else 1)
+        assert next_line(lines, 2, answer) is None
     for line in ({"text": " "}, {"text": "a", "when": "contains"}, {"text": "a", "when": "soon"}):
         with pytest.raises(ValidationError):
             Config(first_message="Hello.", script=[line])
@@ -62,7 +54,9 @@ def test_a_line_says_and_seeks_something_and_stars_take_no_time_that_grows_with_
 
 
 @pytest.mark.django_db
-def test_a_script_is_played_to_its_end_without_a_person(starchamber, start, drive, provider):
+def test_a_script_is_played_to_its_end_without_a_person_and_resumed_where_its_answer_fails(
+    starchamber, start, drive, provider, alice
+):
     script = [
         {"text": "You refused. Why?", "when": "refused"},
         {"text": "Second.", "when": "answered"},
@@ -75,17 +69,11 @@ def test_a_script_is_played_to_its_end_without_a_person(starchamber, start, driv
     assert (run.state, run.stop_reason) == ("completed", "completed")
     questions = run.messages.filter(seat="researcher").order_by("seq").values_list("turn", "text")
     assert list(questions) == [(1, "Who are you?"), (2, "Second."), (3, "Third.")]
-    assert [one["content"] for one in sent(provider, run, "turn/3/answer")[::2]] == [
-        "Who are you?",
-        "Second.",
-        "Third.",
-    ]
+    asked = [one["content"] for one in sent(provider, run, "turn/3/answer")[::2]]
+    assert asked == ["Who are you?", "Second.", "Third."]
     assert run.judgments.count() == 3
     assert_same_page(run)
 
-
-@pytest.mark.django_db
-def test_a_script_whose_answer_fails_waits_for_nobody_and_can_be_resumed(starchamber, start, drive, alice):
     run = start(starchamber("sim/cooperative:first=0:fail=401:times=1", script=[{"text": "And?"}]))
     drive()
     for answers in (0, 1):  # each request of this provider fails for its first time
@@ -112,15 +100,47 @@ def test_a_script_is_filled_in_as_rows_and_estimated_whole(browser, provider, re
     assert "Two." in browser.get(Run.objects.get().get_absolute_url()).content.decode()
 
 
-def test_a_council_is_asked_its_script_before_it_waits_for_people():
+def test_a_council_is_asked_its_script_before_it_waits_an_arena_reads_it_to_its_sides_and_a_debate_after_rounds():
     script = [{"text": "And at night?", "when": "contains", "pattern": "TURN/1"}, {"text": "No.", "when": "refused"}]
     play = Play(cast(), says=(("send", "Mine."),), script=[*script, {"text": "At dawn?"}])
 
-    asked = [step.data["text"] for step in play.steps if isinstance(step, Record) and step.kind == "message_sent"]
-    assert asked == [QUESTION, "And at night?", "At dawn?", "Mine."]
+    heard = [step.data["text"] for step in play.steps if isinstance(step, Record) and step.kind == "message_sent"]
+    assert heard == [QUESTION, "And at night?", "At dawn?", "Mine."]
     assert [offer.key for offer in play.offers] == ["turn/3/next", "turn/4/next"]
     with pytest.raises(ValidationError, match="more messages than there are turns"):
         CouncilConfig(question="Why?", script=[{"text": "And?"}, {"text": "So?"}], max_turns=2)
+
+    steps, _end = arena_played(max_turns=4, script=[*SIDES[:3], {**SIDES[3], "when": "lacks", "pattern": "Words"}])
+
+    done = [(step.key, step.data["kind"], step.data["text"]) for step in steps if step.key.endswith("/script")]
+    assert done == [
+        ("turn/2/A/script", "message", "Agree now."),
+        ("turn/2/B/script", "message", "Agree now."),
+        ("turn/3/A/script", "note", "Ask for more."),
+    ]
+    heard = {step.key: "\n".join(prompt.content for prompt in step.messages) for step in steps if isinstance(step, Ask)}
+    assert "A message to both of you:\nAgree now." in heard["turn/2/B"]
+    assert "Ask for more." in heard["turn/3/A"]
+    assert "Ask for more." not in heard["turn/3/B"]
+    assert "Agree now." in heard["turn/2/judge"]
+    with pytest.raises(ValidationError, match="more messages than there are turns"):
+        ArenaConfig(prompt="Talk.", max_turns=2, script=SIDES)
+
+    script = [{"text": "You refused.", "when": "refused"}, {"text": "Be bold.", "when": "contains", "pattern": "lot"}]
+    steps, _end = debated.play(rounds=2, mode="automatic", script=[*script, {"text": "Sum up briefly."}])
+
+    said = {step.key: step.data["text"] for step in steps if isinstance(step, Record) and step.kind == "message_sent"}
+    assert (said["addendum"], said["summary/addendum/2"]) == ("Be bold.", "Sum up briefly.")
+    assert "Be bold." in debated.asked(steps, "round/2/A")
+    assert "Sum up briefly." in debated.asked(steps, "summary")
+    _pause, after_round = [step for step in steps if isinstance(step, Listen) and not step.is_offer][:2]
+    assert after_round.default == "Be bold.", "a person who decides finds it there"
+    for settings, message in (
+        ({"addendum": "Wait."}, "Write the addendum as the first message"),
+        ({"mode": "automatic"}, "more messages than there are turns"),
+    ):
+        with pytest.raises(ValidationError, match=message):
+            DebateConfig(prompt="Why?", script=[{"text": "One."}, {"text": "Two."}], **settings)
 
 
 @pytest.mark.django_db
@@ -150,45 +170,8 @@ SIDES = [
 ]
 
 
-def test_an_arena_reads_its_script_between_turns_to_those_it_is_for():
-    steps, _end = arena_played(max_turns=4, script=[*SIDES[:3], {**SIDES[3], "when": "lacks", "pattern": "Words"}])
-
-    done = [(step.key, step.data["kind"], step.data["text"]) for step in steps if step.key.endswith("/script")]
-    assert done == [
-        ("turn/2/A/script", "message", "Agree now."),
-        ("turn/2/B/script", "message", "Agree now."),
-        ("turn/3/A/script", "note", "Ask for more."),
-    ]
-    asked = {step.key: "\n".join(prompt.content for prompt in step.messages) for step in steps if isinstance(step, Ask)}
-    assert "A message to both of you:\nAgree now." in asked["turn/2/B"]
-    assert "Ask for more." in asked["turn/3/A"]
-    assert "Ask for more." not in asked["turn/3/B"]
-    assert "Agree now." in asked["turn/2/judge"]
-    with pytest.raises(ValidationError, match="more messages than there are turns"):
-        ArenaConfig(prompt="Talk.", max_turns=2, script=SIDES)
-
-
-def test_a_debate_is_told_its_script_after_each_round():
-    script = [{"text": "You refused.", "when": "refused"}, {"text": "Be bold.", "when": "contains", "pattern": "lot"}]
-    steps, _end = debated(rounds=2, mode="automatic", script=[*script, {"text": "Sum up briefly."}])
-
-    said = {step.key: step.data["text"] for step in steps if isinstance(step, Record) and step.kind == "message_sent"}
-    assert (said["addendum"], said["summary/addendum/2"]) == ("Be bold.", "Sum up briefly.")
-    assert "Be bold." in asked(steps, "round/2/A")
-    assert "Sum up briefly." in asked(steps, "summary")
-    _pause, after_round = [step for step in steps if isinstance(step, Listen) and not step.is_offer][:2]
-    assert after_round.default == "Be bold.", "a person who decides finds it there"
-    for settings, message in (
-        ({"addendum": "Wait."}, "Write the addendum as the first message"),
-        ({"mode": "automatic"}, "more messages than there are turns"),
-    ):
-        with pytest.raises(ValidationError, match=message):
-            DebateConfig(prompt="Why?", script=[{"text": "One."}, {"text": "Two."}], **settings)
-
-
 @pytest.mark.django_db
 def test_what_a_debates_script_says_can_be_said_otherwise_in_a_branch(debate, start, drive, alice):
-    """The last words, before the summary; the first round's are said again."""
     config = {"mode": "automatic", "rounds": 2, "script": [{"text": "Be bold."}, {"text": "Be brief."}]}
     run = start(debate(**config))
     drive()

@@ -1,16 +1,18 @@
-"""What models answer where a form was asked for: JSON, verdicts, scores, problems, solutions."""
+"""What models answer where a form was asked for: JSON, verdicts, scores, problems, solutions, orders of answers."""
 
 import json
 from collections.abc import Callable
 from typing import Any
 
+from experiments.workflows.base.ballots import FLAGS, Ranked, read_ballot, read_repaired
 from experiments.workflows.base.filter import NOTHING_LEFT, own_words, read_filter
 from experiments.workflows.base.json_reader import Found, Missing, code_of, find_json, read_json
 from experiments.workflows.base.judge import RANGES, read_verdicts
+from experiments.workflows.base.labels import labels_for, plain
 from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.base.steps import Outcome
 from experiments.workflows.battles.reading import Judged, read_verdict
-from experiments.workflows.coding.judging import HIGH, LOW, read_vote
+from experiments.workflows.coding.judging import DIMENSIONS, HIGH, LOW, read_vote
 from experiments.workflows.coding.problems import COMPARISONS, is_plain, read_problem
 from experiments.workflows.coding.solving import read_solution
 from experiments.workflows.debate.answers import ENGLISH, Part, prose, read_actions, read_brief, read_points
@@ -159,6 +161,36 @@ def check_debate(data: bytes) -> None:
         assert all(set(one["sources"]) <= set(KNOWN) for one in named)
 
 
+LABELS = labels_for(4)
+SHOWN = ("The sky is blue.", "FINAL RANKING:\n1. Response B\n2. Response A")
+
+
+def ballots_of(data: bytes) -> list[Ranked]:
+    found = []
+    text = text_of(data)
+    for read, more in ((read_ballot, (SHOWN,)), (read_repaired, ())):
+        try:
+            found.append(read(text, LABELS, *more))
+        except Unreadable as why:
+            assert len(str(why)) > 5
+    return found
+
+
+def check_ballots(data: bytes) -> None:
+    """A vote is for somebody who stands in the text, once, and what was put right is said."""
+    letters = plain(text_of(data)).upper()
+    for ballot in ballots_of(data):
+        named = [label for place in ballot.order for label in place]
+        assert named
+        assert all(ballot.order)
+        assert len(set(named)) == len(named)
+        assert set(named) <= set(LABELS)
+        assert all(label[-1] in letters for label in named)
+        assert ("partial" in ballot.flags) == (len(named) < len(LABELS))
+        assert ("ties" in ballot.flags) == any(len(place) > 1 for place in ballot.order)
+        assert set(ballot.flags) <= set(FLAGS)
+
+
 def seed(value: Any) -> tuple[bytes, ...]:
     """Bare, in a fence after some thinking, in Python's way of writing, and cut short."""
     text = json.dumps(value, indent=1)
@@ -176,17 +208,9 @@ PROBLEM = {
     "reference_solution": "```python\ndef total(a, b):\n    return a + b\n```",
     "evaluation_criteria": ["It adds."],
 }
-VOTE = {
-    "scores": dict.fromkeys(("correctness", "efficiency", "readability", "robustness", "explanation"), 7),
-    "overall_score": 7,
-    "feedback": "Fine.",
-}
-BATTLE = {
-    "winner": "A",
-    "scores": {"A": {"accuracy": 7, "style": 8}, "B": {"accuracy": 5, "style": 6}},
-    "confidence": 0.8,
-    "rationale": "A is better.",
-}
+VOTE = {"scores": dict.fromkeys(DIMENSIONS, 7), "overall_score": 7, "feedback": "Fine."}
+BATTLE = {"winner": "A", "confidence": 0.8, "rationale": "A is better."}
+BATTLE |= {"scores": {"A": {"accuracy": 7, "style": 8}, "B": {"accuracy": 5, "style": 6}}}
 JSON = (
     "{", "}", "[", "]", '"', "'", ":", ",", "\\", "```json\n", "```", "\n", " ", "<think>", "</think>", "//", "/*",
     "*/", "null", "true", "NaN", "Infinity", "1e999", "-0", "1" * 400, '"points": 1', '"more": ', "points: 'a'", ",",
@@ -208,6 +232,20 @@ OF_DEBATES = (
     "recommended", "discouraged", "contents", "id", "speaker", "sources", "text",
 )  # fmt: skip
 
+OF_BALLOTS = (
+    "FINAL RANKING:", "**Final Ranking**\n", "最终排名：", "\n", "1. ", "2. ", "3) ", "- ", "> ", " > ", " = ", ", ",
+    "|", "| # | Response |\n", "|-|-|\n", "Response A", "Response B", "Response C", "Response D", "Response Z",
+    "A", "B", "回答 C", "is better than", "[", "]", '"', "{", "}", '{"ranking": ["Response A", ', "```\n", "(tie)",
+    "**", "&gt;", "第1名", "１．", "🥇", "\u200b", "\x00", "\ud800", "\u2028", "    ", "\t", "</b>", ". ",
+    "Response Analysis",
+)  # fmt: skip
+BALLOTS = (
+    b"Good.\n\nFINAL RANKING:\n1. Response C\n2. Response A\n3. Response B\n4. Response D",
+    b"FINAL RANKING: C > A = B > D",
+    b"## Final ranking\n| # | Response |\n|-|-|\n| 2 | A |\n| 1 | B |",
+    b'```json\n{"review": "x", "ranking": ["Response A", ["Response B", "Response C"]]}\n```',
+    "最终排名：\n1. 回答 B\n2. 回答 A".encode(),
+)
 PASSED = {"text": "I would offer you ten apples", "removed": ["aside"], "confidence": 1, "reasoning": "x"}
 CONTESTS = (*seed(PROBLEM), *seed(VOTE), *seed({"solution_code": "def f(): pass", "explanation": "x"}))
 DEBATES = (
@@ -223,4 +261,5 @@ TARGETS = (
     Target("filter", filtered, check_filter, (*JSON, *ORIGINAL.split()), tuple(PASSED), seed(PASSED)),
     Target("contest", contest, check_contest, (*JSON, "def total(a, b):\n", "```python\n"), OF_CONTESTS, CONTESTS),
     Target("debate", debate, check_debate, (*JSON, "A1.p1", "B1", "Model A", "（A）"), OF_DEBATES, DEBATES),
+    Target("ballot", ballots_of, check_ballots, OF_BALLOTS, ("ranking", "review"), BALLOTS),
 )

@@ -28,6 +28,10 @@ from tests.fuzzing.target import Target
 FILES = Path(__file__).parents[2] / "experiments/imports/files"
 LIMITS = Limits(unpacked=16 << 20, bulk=1 << 20, taken=16 << 20)
 NOBODY = -1
+READERS: tuple[Callable[[Any, Spool], Any], ...] = (
+    lambda tree, spool: Samples(tree, spool, {}, ""),
+    lambda tree, spool: Outputs(tree, spool, {}, subsets=["", "easy"], contestant="one"),
+)
 
 
 class Silent(Spool):
@@ -39,14 +43,16 @@ class Silent(Spool):
 
 def dataset(data: bytes, suffix: str, *, checks: bool = False) -> None:
     """As the limited process reads an upload, and the worker what it leaves behind."""
-    for read in (_samples, _outputs):
+    for reader in READERS:
         with tempfile.TemporaryDirectory(prefix="fuzz-", dir=_memory()) as folder:
             path, spool = Path(folder) / f"upload{suffix}", Path(folder) / "spool"
             path.write_bytes(data)
             spool.mkdir()
             silent = Silent(spool, LIMITS, NOBODY)
+            silent.given = len(data)
             try:
-                read(path, silent)
+                reader(open_tree(path, spool, LIMITS), silent).read()
+                silent.close()
             except CannotRead as refusal:
                 if checks:
                     assert refusal.code in REFUSALS
@@ -56,18 +62,6 @@ def dataset(data: bytes, suffix: str, *, checks: bool = False) -> None:
                 continue  # said as “too_deep” by the program around it
             if checks:
                 assert list(records_in(spool)) or silent.warnings["empty_outputs"]
-
-
-def _samples(path: Path, spool: Spool) -> None:
-    spool.given = path.stat().st_size
-    Samples(open_tree(path, spool.folder, LIMITS), spool, {}, "").read()
-    spool.close()
-
-
-def _outputs(path: Path, spool: Spool) -> None:
-    spool.given = path.stat().st_size
-    Outputs(open_tree(path, spool.folder, LIMITS), spool, {}, subsets=["", "easy"], contestant="one").read()
-    spool.close()
 
 
 def _memory() -> str | None:

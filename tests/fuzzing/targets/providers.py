@@ -8,15 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from experiments.gateway.batches import completion_of
-from experiments.gateway.errors import (
-    LONGEST,
-    SHORTEST,
-    GatewayError,
-    Origin,
-    classify,
-    classify_event,
-    retry_after,
-)
+from experiments.gateway.errors import LONGEST, SHORTEST, GatewayError, Origin, classify, classify_event, retry_after
 from experiments.gateway.streaming import LEAST_LOGPROB, normal_finish, parse_chunk, parse_logprobs, read_error
 from experiments.gateway.types import ChatRequest, Completion, Price, Usage
 from experiments.gateway.usage import cost, parse_usage

@@ -17,15 +17,11 @@ STREAMS = tuple(path.read_bytes() for path in sorted(QUIRKS.glob("*.sse")))
 BODIES = tuple(path.read_bytes().partition(b"\r\n\r\n")[2] for path in sorted(QUIRKS.glob("*.http")))
 KEY = "sk-live-0123456789abcdef"
 ASKED = (ChatMessage("user", "Say something."),)
+LITTLE = Deadlines(event_bytes=150, total_bytes=400)
 REQUESTS = (
     ChatRequest("lab/one", ASKED, params=Params(max_tokens=5, top_logprobs=2)),
     ChatRequest("lab/one", ASKED, capabilities=Capabilities(reasoning_opened=True)),
-    ChatRequest(
-        "lab/one",
-        ASKED,
-        capabilities=Capabilities(reasoning_tags=False),
-        deadlines=Deadlines(event_bytes=150, total_bytes=400),
-    ),
+    ChatRequest("lab/one", ASKED, capabilities=Capabilities(reasoning_tags=False), deadlines=LITTLE),
 )
 
 
@@ -169,13 +165,7 @@ MASKS = (
 
 TARGETS = (
     Target("sse", lambda data: events_of([data]), check_events, (*FIELDS, *ENDS), seeds=STREAMS),
-    Target(
-        "reasoning",
-        lambda data: split(text_of(data), [text_of(data)], opened=False),
-        check_split,
-        TAGS,
-        seeds=(HARMONY,),
-    ),
+    Target("reasoning", lambda data: split(s := text_of(data), [s], opened=False), check_split, TAGS, seeds=(HARMONY,)),
     Target("merged", check_merged, check_merged, ("Let me", " think", "\n", "\n\n", " ", "a", "b")),
     Target("answer", read_answer, check_answer, (*DELTAS, *FIELDS[:3], *ENDS), seeds=(*STREAMS, *BODIES)),
     Target("redaction", lambda data: redacted([text_of(data)]), check_redacted, (*MASKS, " ", "a", "\\", "&#")),

@@ -7,7 +7,7 @@ from experiments.library.search.backends import PostgreSQL, SQLite
 from experiments.library.search.excerpts import MOST_READ, Part, excerpt, plain
 from experiments.library.search.query import Asked, Phrase, Sought, read
 from experiments.library.search.words import words
-from experiments.runs.markdown import CLASSES, TAGS, to_html
+from experiments.runs.markdown import TAGS, to_html
 from experiments.workflows.base.flags import addresses_reviewers, flags, other_language
 from experiments.workflows.base.masking import MASK, masked, names_itself
 from tests.fuzzing.target import Target, text_of
@@ -15,14 +15,12 @@ from tests.fuzzing.target import Target, text_of
 TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)([^>]*)>")
 ATTRIBUTES = re.compile(r'(?:\s+(?:href|rel|start|class)="[^"<>]*")*\s*/?')
 NAMES = ("gpt-4o", "lab/model-3", "Claude")
-SHOWN_AS = {"Response A": "gpt-4o", "B": "Claude"}
 SAID = "Two models agree: the answer of the first model is 42, 议会 says so. " * 20
-FLAGGED = re.compile(r"[a-z_]+")
 
 
 def rendered(data: bytes) -> str:
     """Of a text as it is stored: without surrogates."""
-    return to_html(text_of(data).encode("utf-8", "replace").decode(), SHOWN_AS)
+    return to_html(text_of(data).encode("utf-8", "replace").decode(), {"Response A": "gpt-4o", "B": "Claude"})
 
 
 def check_markdown(data: bytes) -> None:
@@ -32,7 +30,6 @@ def check_markdown(data: bytes) -> None:
         assert tag in TAGS
         assert ATTRIBUTES.fullmatch(attributes)
     assert not re.search(r'href="(?!https?:)', html, re.IGNORECASE)
-    assert CLASSES
     assert rendered(data) == html
 
 
@@ -84,7 +81,7 @@ def remarks(data: bytes) -> list[str]:
 
 
 def check_remarks(data: bytes) -> None:
-    assert all(FLAGGED.fullmatch(flag) for flag in remarks(data))
+    assert all(re.fullmatch("[a-z_]+", flag) for flag in remarks(data))
 
 
 def mask(data: bytes) -> str:
@@ -99,16 +96,9 @@ def check_masked(data: bytes) -> None:
     assert masked(result, NAMES, "Which is better?") == result
 
 
-def _made() -> sqlite3.Connection:
-    made = sqlite3.connect(":memory:", check_same_thread=False)
-    made.execute(
-        "CREATE VIRTUAL TABLE passages USING fts5(words, tokenize=\"unicode61 categories 'L* M* N* P* S* Co'\")"
-    )
-    made.execute("INSERT INTO passages VALUES (?)", (SAID,))
-    return made
-
-
-_index = _made()
+_index = sqlite3.connect(":memory:", check_same_thread=False)
+_index.execute("CREATE VIRTUAL TABLE passages USING fts5(words, tokenize=\"unicode61 categories 'L* M* N* P* S* Co'\")")
+_index.execute("INSERT INTO passages VALUES (?)", (SAID,))
 MARKDOWN = (
     "#", "# a", "===", "---", "\n", "\n\n", "> ", "- ", "1. ", "```", "```python\n", "~~~", "`", "<h1>", "</p>",
     "<!--", "![x](y)", "[a](http://b)", "[a]: http://b", "[a]", "[", "]", "(", ")", "javascript:", "<http://a>",
