@@ -8,11 +8,8 @@ import pytest
 from experiments import gateway
 from experiments.gateway import transport
 from experiments.gateway.client import LINGER_SECONDS
-from tests.cases import each_case
 
 from .conftest import STREAM_HEAD
-
-USAGE = {"prompt_tokens": 3, "completion_tokens": 2}
 
 
 async def test_a_stream_sends_key_id_and_body_and_ends_with_its_completion(provider, asker, full_stream):
@@ -36,36 +33,37 @@ async def test_no_key_sends_no_authorization_and_the_generation_id_can_come_in_a
     assert completion.generation_id == "gen-1"
 
 
-@each_case(("many", "most"), [(1, 10), (2, 40)])
-async def test_beside_many_streams_what_arrives_is_gathered_but_its_end_is_not(
-    provider, asker, frame, monkeypatch, many, most
-):
+async def test_beside_many_streams_what_arrives_is_gathered_but_its_end_is_not(provider, asker, frame, monkeypatch):
     words = [f"{number} " for number in range(10, 40)]
     body = b"".join(map(frame, words)) + frame("end", finish="stop") + b"data: [DONE]\n\n"
     provider.streams(body, size=len(frame(words[0])), pause=0.02)
-    monkeypatch.setattr(transport, "MANY_STREAMS", many)
-    begun = asyncio.get_running_loop().time()
-    completion = await asker.stream()
+    for many, most in ((1, 10), (2, 40)):
+        monkeypatch.setattr(transport, "MANY_STREAMS", many)
+        begun = asyncio.get_running_loop().time()
+        completion = await asker.stream()
 
-    assert completion.text == asker.text == "".join([*words, "end"])
-    assert most / 2 < len(asker.chunks) <= most
-    assert asyncio.get_running_loop().time() - begun < 0.75, "the next tenth of a second is not waited for"
+        assert completion.text == asker.text == "".join([*words, "end"])
+        assert most / 2 < len(asker.chunks) <= most
+        assert asyncio.get_running_loop().time() - begun < 0.75, "the next tenth of a second is not waited for"
 
 
-@pytest.mark.parametrize("ends", ["with done", "with usage", "with its finish reason"])
-async def test_a_whole_answer_ends_though_the_server_stays_open(provider, asker, frame, full_stream, ends):
+async def test_a_whole_answer_ends_though_the_server_stays_open(provider, asker, frame, full_stream):
     """At once, and two seconds after a finish reason which no usage has followed."""
-    body = {"with done": full_stream, "with usage": frame("Hello there") + frame(finish="stop", usage=USAGE)}
-    provider.streams(body.get(ends, frame("Hello there") + frame(finish="stop")), then="hang")
-    begun = asyncio.get_running_loop().time()
-    completion = await asker.stream()
-    took = asyncio.get_running_loop().time() - begun
+    for body, is_estimated in (
+        (full_stream, False),
+        (frame("Hello there") + frame(finish="stop", usage={"prompt_tokens": 3, "completion_tokens": 2}), False),
+        (frame("Hello there") + frame(finish="stop"), True),
+    ):
+        provider.is_hung_up = False
+        provider.streams(body, then="hang")
+        begun = asyncio.get_running_loop().time()
+        completion = await asker.stream()
+        took = asyncio.get_running_loop().time() - begun
 
-    assert completion.text == "Hello there"
-    assert provider.is_hung_up
-    assert completion.usage.estimated == (ends == "with its finish reason")
-    least = LINGER_SECONDS if completion.usage.estimated else 0
-    assert least <= took < least + 20
+        assert (completion.text, completion.usage.estimated) == ("Hello there", is_estimated)
+        assert provider.is_hung_up, body
+        least = LINGER_SECONDS if is_estimated else 0
+        assert least <= took < least + 20, body
 
 
 async def test_a_connection_read_to_its_end_is_used_again(provider, asker, full_stream):
@@ -77,23 +75,23 @@ async def test_a_connection_read_to_its_end_is_used_again(provider, asker, full_
     assert (len(provider.connected), len(provider.received)) == (1, 2)
 
 
-async def test_q28_closing_the_generator_closes_the_connection_at_once(provider, asker, frame):
+async def test_q28_closing_the_generator_or_cancelling_the_task_closes_the_connection_at_once(provider, asker, frame):
     provider.streams(frame("Hello"), endless=frame("more"), pause=0.01)
     async with aclosing(asker.client.stream(asker.request())) as items:
         assert await anext(items) == gateway.Chunk("Hello")
     assert provider.is_hung_up
 
-
-@pytest.mark.parametrize("body", [b"", b"Hello"], ids=["before the head", "in the stream"])
-async def test_q28_cancelling_the_task_closes_the_connection_at_once(provider, asker, frame, body):
-    provider.answers(STREAM_HEAD + frame(body.decode()) if body else b"", then="hang")
-    task = asyncio.create_task(asker.stream())
-    await asyncio.sleep(1)
-    assert (len(provider.received), asker.text) == (1, body.decode())
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert provider.is_hung_up
+    for raw, text in ((b"", ""), (STREAM_HEAD + frame("Hello"), "Hello")):
+        provider.is_hung_up = False
+        provider.received.clear()
+        provider.answers(raw, then="hang")
+        task = asyncio.create_task(asker.stream())
+        await asyncio.sleep(1)
+        assert (len(provider.received), asker.text) == (1, text)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert provider.is_hung_up, text
 
 
 async def test_nobody_there_and_an_unknown_host_are_unreachable(provider, client_of):
@@ -104,10 +102,10 @@ async def test_nobody_there_and_an_unknown_host_are_unreachable(provider, client
             await client_of(url).complete(gateway.ChatRequest("m", ()))
 
 
-@each_case("url", ["ftp://127.0.0.1/v1", "127.0.0.1/v1", "http://127.0.0.1:port/v1", ""])
-async def test_an_address_that_is_none_is_refused(client_of, url):
-    with pytest.raises(gateway.Refused, match="base URL"):
-        await client_of(url).complete(gateway.ChatRequest("m", ()))
+async def test_an_address_that_is_none_is_refused(client_of):
+    for url in ("ftp://127.0.0.1/v1", "127.0.0.1/v1", "http://127.0.0.1:port/v1", ""):
+        with pytest.raises(gateway.Refused, match="base URL"):
+            await client_of(url).complete(gateway.ChatRequest("m", ()))
 
 
 async def test_what_cannot_be_sent_in_a_header_is_refused_and_nothing_is_sent(provider, client_of):
@@ -120,15 +118,13 @@ async def test_what_cannot_be_sent_in_a_header_is_refused_and_nothing_is_sent(pr
     assert provider.connected == []
 
 
-@each_case("raw", [b"", b"SSH-2.0-OpenSSH_9.6\r\n"], ids=["a reset", "no HTTP"])
-async def test_an_end_before_the_answer_leaves_the_outcome_unknown(provider, asker, raw):
-    provider.answers(raw, then="reset")
-    with pytest.raises(gateway.OutcomeUnknown) as caught:
-        await asker.stream()
-    assert caught.value.partial is None
+async def test_an_end_before_the_answer_leaves_the_outcome_unknown_and_one_after_text_keeps_it(provider, asker, frame):
+    for raw in (b"", b"SSH-2.0-OpenSSH_9.6\r\n"):
+        provider.answers(raw, then="reset")
+        with pytest.raises(gateway.OutcomeUnknown) as caught:
+            await asker.stream()
+        assert caught.value.partial is None, raw
 
-
-async def test_a_reset_after_text_is_an_interruption_that_keeps_it(provider, asker, frame):
     provider.streams(frame("Hello"), then="reset")
     with pytest.raises(gateway.Interrupted) as caught:
         await asker.stream()
@@ -136,14 +132,12 @@ async def test_a_reset_after_text_is_an_interruption_that_keeps_it(provider, ask
     assert caught.value.partial.usage.estimated
 
 
-async def test_an_error_page_without_an_end_is_cut(provider, asker):
+async def test_an_error_page_without_an_end_is_cut_and_encodings_in_a_row_are_refused(provider, asker):
     provider.answers(b"HTTP/1.1 404 Not Found\r\n\r\n<html>", endless=b"x" * 65536)
     with pytest.raises(gateway.UnknownModel) as caught:
         await asker.stream()
     assert len(str(caught.value)) < 700
 
-
-async def test_encodings_in_a_row_are_refused(provider, asker):
     provider.says(b"xx", headers=b"Content-Encoding: gzip, gzip\r\n")
     with pytest.raises(gateway.BadAnswer, match="compressed"):
         await asker.stream()

@@ -32,18 +32,16 @@ RECORDINGS = sorted([*FOLDER.glob("*.sse"), *FOLDER.glob("*.http")])
 WHOLE = 4096
 
 
+READ = {  # by names in `request`: the field of a request, and how it is made
+    "params": ("params", lambda given: Params(**given)),
+    "capabilities": ("capabilities", lambda given: Capabilities(**given)),
+    "prompt_repeated": ("messages", lambda times: (ChatMessage("user", "word " * times),)),
+    "model": ("model", str),
+}
+
+
 def request_changes(expected: dict[str, Any]) -> dict[str, Any]:
-    wanted = dict(expected.get("request", {}))
-    changes: dict[str, Any] = {}
-    if "params" in wanted:
-        changes["params"] = Params(**wanted["params"])
-    if "capabilities" in wanted:
-        changes["capabilities"] = Capabilities(**wanted["capabilities"])
-    if "prompt_repeated" in wanted:
-        changes["messages"] = (ChatMessage("user", "word " * wanted["prompt_repeated"]),)
-    if "model" in wanted:
-        changes["model"] = wanted["model"]
-    return changes
+    return {READ[name][0]: READ[name][1](given) for name, given in expected.get("request", {}).items()}
 
 
 def plain(completion: Completion) -> dict[str, Any]:

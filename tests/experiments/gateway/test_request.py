@@ -6,7 +6,6 @@ import pytest
 
 from experiments.gateway import Capabilities, ChatMessage, ImagePart, Params, Routing
 from experiments.gateway.request import prepare
-from tests.cases import each_case
 
 SYSTEM = ChatMessage("system", "Be brief.")
 USER = ChatMessage("user", "Hi")
@@ -29,18 +28,16 @@ def test_an_ordinary_request_says_no_more_than_it_must(prepared):
     assert result.warnings == ()
 
 
-def test_every_parameter_goes_under_its_name(prepared):
+def test_every_parameter_goes_under_its_name_and_logprobs_without_alternatives_are_asked_for_alone(prepared):
     params = Params(0.0, 0.9, max_tokens=5, seed=0, stop=("END",), top_logprobs=3, reasoning_effort="low")
     body = prepared(params=params, capabilities=Capabilities(reasoning_effort=True)).body
     wanted = {"temperature": 0.0, "top_p": 0.9, "max_tokens": 5, "seed": 0, "stop": ["END"], "reasoning_effort": "low"}
     assert wanted.items() <= body.items()
     assert (body["logprobs"], body["top_logprobs"]) == (True, 3)
 
-
-def test_logprobs_without_alternatives_are_asked_for_alone_and_no_streaming_has_no_options(prepared):
     result = prepared(stream=False, params=Params(top_logprobs=0))
     assert (result.body["logprobs"], result.body["stream"]) == (True, False)
-    assert not {"top_logprobs", "stream_options"} & result.body.keys()
+    assert not {"top_logprobs", "stream_options"} & result.body.keys(), "nothing is streamed"
     assert (result.headers["Accept"], result.headers["Accept-Encoding"]) == ("application/json", "identity")
     assert "X-Client-Request-Id" not in result.headers
 
@@ -75,28 +72,26 @@ def test_q22_without_a_system_role_the_text_is_folded_into_the_first_user_messag
     assert alone.body["messages"] == [{"role": "user", "content": "Be brief."}]
 
 
-def test_q20_a_model_with_schemas_gets_the_schema(prepared):
+def test_q20_a_model_with_schemas_gets_the_schema_and_others_get_it_in_the_prompt(prepared):
     result = prepared(schema=SCHEMA, schema_name="verdict")
     wanted = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": SCHEMA}}
     assert result.body["response_format"] == wanted
     assert result.body["messages"] == [{"role": "user", "content": "Hi"}]
 
+    for level, wanted in (("json_object", {"type": "json_object"}), ("none", None)):
+        result = prepared(messages=(SYSTEM, USER), schema=SCHEMA, capabilities=Capabilities(schema=level))
+        assert result.body.get("response_format") == wanted
+        system, user = result.body["messages"]
+        assert system["content"].startswith("Be brief.\n\n")
+        assert system["content"].endswith('{"größe": {"type": "integer"}}}')
+        assert user["content"] == "Hi"
+        assert "schema" in result.warnings[0]
 
-@each_case(("level", "wanted"), [("json_object", {"type": "json_object"}), ("none", None)])
-def test_q20_a_model_without_schemas_gets_it_in_the_prompt(prepared, level, wanted):
-    result = prepared(messages=(SYSTEM, USER), schema=SCHEMA, capabilities=Capabilities(schema=level))
-    assert result.body.get("response_format") == wanted
-    system, user = result.body["messages"]
-    assert system["content"].startswith("Be brief.\n\n")
-    assert system["content"].endswith('{"größe": {"type": "integer"}}}')
-    assert user["content"] == "Hi"
-    assert "schema" in result.warnings[0]
-
-    result = prepared(schema=SCHEMA, capabilities=Capabilities(schema=level, system_role=False))
-    (message,) = result.body["messages"]
-    assert message["role"] == "user"
-    assert json.dumps(SCHEMA, ensure_ascii=False) in message["content"]
-    assert message["content"].endswith("\n\nHi")
+        result = prepared(schema=SCHEMA, capabilities=Capabilities(schema=level, system_role=False))
+        (message,) = result.body["messages"]
+        assert message["role"] == "user"
+        assert json.dumps(SCHEMA, ensure_ascii=False) in message["content"]
+        assert message["content"].endswith("\n\nHi")
 
 
 def test_q31_images_go_as_parts_to_a_model_that_sees_and_are_left_out_and_named_for_others(prepared):

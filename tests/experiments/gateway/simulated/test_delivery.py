@@ -11,21 +11,20 @@ import pytest
 
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Ledger
-from tests.cases import each_case
 from tests.parts.simulated import serve
 
 
-@each_case(("fail", "outcome"), [("stall:after=3", "stalled"), ("silent", "silent")])
-@each_case("streamed", [True, False])
-async def test_an_answer_that_stalls_waits_for_the_client_to_leave(client, body, provider, fail, outcome, streamed):
-    request = body(f"sim/cooperative:first=0:fail={fail}", stream=streamed)
-    with pytest.raises(httpx.ReadTimeout):
-        await client.post("/chat/completions", json=request, timeout=httpx.Timeout(600, read=30))
-    await asyncio.sleep(1)
-    row = provider.ledger()[-1]
-    assert row["outcome"] == outcome
-    assert row["ended"] - row["received"] == pytest.approx(30, abs=15)
-    assert row["first_byte"] is None or outcome == "stalled"
+async def test_an_answer_that_stalls_waits_for_the_client_to_leave(client, body, provider):
+    for fail, outcome in (("stall:after=3", "stalled"), ("silent", "silent")):
+        for streamed in (True, False):
+            request = body(f"sim/cooperative:first=0:fail={fail}", stream=streamed)
+            with pytest.raises(httpx.ReadTimeout):
+                await client.post("/chat/completions", json=request, timeout=httpx.Timeout(600, read=30))
+            await asyncio.sleep(1)
+            row = provider.ledger()[-1]
+            assert row["outcome"] == outcome
+            assert row["ended"] - row["received"] == pytest.approx(30, abs=15)
+            assert row["first_byte"] is None or outcome == "stalled"
 
 
 async def test_tokens_come_one_by_one_at_the_rate_of_the_name_and_a_whole_answer_takes_as_long(client, body):
@@ -45,9 +44,6 @@ async def test_tokens_come_one_by_one_at_the_rate_of_the_name_and_a_whole_answer
     assert clock() - began == pytest.approx(times[-1], abs=20)
 
 
-# --- the ledger ---
-
-
 @pytest.mark.system
 def test_the_ledger_is_appended_to_a_file(tmp_path, body):
     path = tmp_path / "ledger.jsonl"
@@ -60,27 +56,25 @@ def test_the_ledger_is_appended_to_a_file(tmp_path, body):
     assert [row["outcome"] for row in rows] == ["finished", "failed_400"]
 
 
-# --- a process of its own ---
-
-
 @pytest.mark.system
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_says_where_it_listens_and_ends_within_seconds_although_a_stream_is_open(tmp_path, number, body):
+def test_it_says_where_it_listens_and_ends_within_seconds_although_a_stream_is_open(tmp_path, body):
     port_file = tmp_path / "port"
-    command = [sys.executable, "-m", "experiments.gateway.simulated", "--port-file", str(port_file)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    url = process.stdout.readline().removeprefix("listening on ").strip()
-    assert url == f"http://127.0.0.1:{port_file.read_text().strip()}/v1"
+    command = [sys.executable, "-m", "experiments.gateway.simulated"]
+    taken = subprocess.run([*command, "--port", "1", "--host", "203.0.113.1"], capture_output=True, timeout=120)
+    assert taken.returncode != 0, "a port that is taken is an error"
+
     request = body("sim/cooperative:tps=1:words=500:first=0", stream=True)
-    with httpx.Client(timeout=60) as client, client.stream("POST", f"{url}/chat/completions", json=request) as answer:
-        assert answer.status_code == 200
-        process.send_signal(number)
-        _, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (0, ""), "the stream would go on for 500 s"
-
-
-@pytest.mark.system
-def test_a_port_that_is_taken_is_an_error():
-    command = [sys.executable, "-m", "experiments.gateway.simulated", "--port", "1", "--host", "203.0.113.1"]
-    process = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert process.returncode != 0
+    for number in (signal.SIGTERM, signal.SIGINT):
+        port_file.unlink(missing_ok=True)
+        started = [*command, "--port-file", str(port_file)]
+        process = subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        url = process.stdout.readline().removeprefix("listening on ").strip()
+        assert url == f"http://127.0.0.1:{port_file.read_text().strip()}/v1"
+        with (
+            httpx.Client(timeout=60) as client,
+            client.stream("POST", f"{url}/chat/completions", json=request) as answer,
+        ):
+            assert answer.status_code == 200
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=60)
+        assert (process.returncode, errors) == (0, ""), "the stream would go on for 500 s"
