@@ -52,16 +52,16 @@ def test_the_link_leads_to_an_account_with_the_role_and_a_place_in_the_project(a
 
 
 @each_case(
-    ("void", "said"),
-    [
-        (lambda rows, *_: rows.update(accepted=timezone.now()), "has been used"),
-        (lambda rows, admin: invitations.revoke(rows.get(), by=admin), "was revoked"),
-        (lambda rows, *_: rows.update(expires=timezone.now() - timedelta(seconds=1)), "has expired"),
-        (lambda rows, admin: roles.change_role(admin, "researcher", by=admin), "may no longer invite"),
-        (lambda rows, *_: rows.delete(), "not a valid invitation of this lab"),
-    ],
+    ("said", "void"),
+    {
+        "has been used": lambda rows, _admin: rows.update(accepted=timezone.now()),
+        "was revoked": lambda rows, admin: invitations.revoke(rows.get(), by=admin),
+        "has expired": lambda rows, _admin: rows.update(expires=timezone.now() - timedelta(seconds=1)),
+        "may no longer invite": lambda _rows, admin: roles.change_role(admin, "researcher", by=admin),
+        "not a valid invitation of this lab": lambda rows, _admin: rows.delete(),
+    }.items(),
 )
-def test_a_link_that_lets_nobody_in_says_why_and_makes_no_account(admin, void, said):
+def test_a_link_that_lets_nobody_in_says_why_and_makes_no_account(admin, said, void):
     User.objects.create_user("other", role="admin")
     invitation, token = invitations.invite(by=admin, role="researcher")
     slow = opened(token)
@@ -134,7 +134,7 @@ def test_somebody_of_the_lab_takes_the_place_in_a_project_and_uses_up_nothing_el
     assert into_the_project.accepted_by == bob
 
 
-def test_the_page_shows_the_link_once_and_mails_it_where_there_is_a_mail_server(settings, admins):
+def test_the_page_shows_the_link_once_and_mails_it_where_there_is_a_mail_server(settings, admins, monkeypatch):
     for has_mail in (False, True):
         settings.HAS_MAIL = has_mail
 
@@ -147,18 +147,15 @@ def test_the_page_shows_the_link_once_and_mails_it_where_there_is_a_mail_server(
         assert all(f"http://testserver{link}" in letter.body for letter in mail.outbox)
         assert ("sent to zoe@lab.example" in page) == has_mail
 
-
-@pytest.mark.system
-def test_no_address_adds_to_a_letter_and_a_mail_server_that_is_away_does_not_lose_the_invitation(admins, settings):
-    settings.HAS_MAIL = True
+    mail.outbox.clear()
     for address in ("a@b.example\nBcc: c@d.example", "a@b.example\r\n\r\nHello", "a@b.example,c@d.example"):
         admins.post("/people/", {"email": address, "role": "reviewer"})
-    assert mail.outbox == []
+    assert mail.outbox == [], "no address adds to a letter"
 
-    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_PORT = 1
+    def is_away(_backend, _letters):
+        raise ConnectionRefusedError
 
-    page = admins.post("/people/", {"email": "zoe@lab.example", "role": "reviewer"}).content.decode()
-
+    monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", is_away)
+    page = admins.post("/people/", {"email": "mia@lab.example", "role": "reviewer"}).content.decode()
     assert "It could not be e-mailed" in page
-    assert Invitation.objects.open().count() == 1
+    assert Invitation.objects.open().exclude(email="zoe@lab.example").count() == 1

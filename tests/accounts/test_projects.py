@@ -15,12 +15,11 @@ def role_of(project, person):
     return getattr(Membership.objects.filter(project=project, user=person).first(), "role", None)
 
 
-def test_whoever_makes_one_leads_it_and_invites_where_the_lab_allows_it(
-    alice, reviewer, project, entries_of, settings, browser
-):
+def test_whoever_makes_one_leads_it_and_invites_where_the_lab_allows_it(alice, project, entries_of, settings, browser):
     assert role_of(project, alice) == "lead"
     assert entries_of(Action.PROJECT_CREATED)[0].target == f"project:{project.pk}"
 
+    reviewer = User.objects.create_user("rita", role="reviewer")
     with pytest.raises(Forbidden):
         projects.create(by=reviewer, name="Wind")
     assert signed_in(reviewer).post("/projects/new/", {"name": "Wind"}).status_code == 403

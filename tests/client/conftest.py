@@ -75,11 +75,8 @@ class Scripted(httpx.BaseTransport, httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         return self.handle_request(request)
 
-    def arena(self) -> Arena:
-        return Arena(self.url, "a-token", patience=Patience(attempts=4), transport=self)
-
-    def awaited(self) -> AsyncArena:
-        return AsyncArena(self.url, "a-token", patience=Patience(attempts=4), transport=self)
+    def arena(self, face: type[Arena | AsyncArena] = Arena) -> Any:
+        return face(self.url, "a-token", patience=Patience(attempts=4), transport=self)
 
 
 @pytest.fixture

@@ -67,9 +67,8 @@ def test_a_run_is_watched_to_its_end_repeats_to_theirs_and_one_that_fails_is_tol
 
 
 def test_other_workflows_are_run_and_watched(typed):
-    coders = [
-        add_model(f"sim/coder-{name}", upstream=f"sim/coder-{name}:first=0").slug for name in ("oak", "ash", "elm")
-    ]
+    names = [f"sim/coder-{name}" for name in ("oak", "ash", "elm")]
+    coders = [add_model(name, upstream=f"{name}:first=0").slug for name in names]
     for code, workflow, options in (
         (7, "starchamber", ("--model", "sim/neutral", "--prompt", "Who are you?", "--until-pause")),
         (0, "council", (*THREE[:4], *COUNCIL)),
@@ -92,7 +91,8 @@ def test_every_list_is_a_table_and_json(typed):
 def test_who_signs_in_is_known_from_then_on_and_nobody_else_can_read_it(typed, token, tmp_path):
     forgotten = {"ARENA_URL": "", "ARENA_TOKEN": "", "XDG_CONFIG_HOME": str(tmp_path)}
 
-    assert typed("models", **forgotten).returncode == 4
+    unknown = typed("models", **forgotten)
+    assert (unknown.returncode, "arena login" in unknown.stderr) == (4, True)
     assert typed("login", IN_PROCESS, "--token-stdin", stdin="alab_wrong\n", **forgotten).returncode == 4
     assert typed("login", f"{IN_PROCESS}/", "--token-stdin", stdin=f"{token}\n", **forgotten).returncode == 0
     stored = tmp_path / "arena-lab" / "credentials.json"
@@ -106,8 +106,7 @@ def test_who_signs_in_is_known_from_then_on_and_nobody_else_can_read_it(typed, t
 
 def test_what_is_refused_mistyped_or_away_has_codes_of_its_own(typed, monkeypatch):
     refused = typed(*ARENA, "--model", "sim/nobody", "--model", "sim/nobody")
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert "cast" in refused.stderr
+    assert (refused.returncode, refused.stdout, "cast" in refused.stderr) == (1, "", True)
     assert typed("fly").returncode == 2
     assert typed("show", "0000").returncode == 1
 
@@ -116,7 +115,6 @@ def test_what_is_refused_mistyped_or_away_has_codes_of_its_own(typed, monkeypatc
 
     monkeypatch.setattr(httpx.HTTPTransport, "handle_request", nobody_listens)
     away = typed("models")
-    assert away.returncode == 3
-    assert IN_PROCESS in away.stderr
+    assert (away.returncode, IN_PROCESS in away.stderr) == (3, True)
     written = "red \x1b[31mtext\x07\x9b2J\u202e\r\nnext\tline"
     assert plain(written) == "red �[31mtext��2J�\nnext\tline", "what models write cannot steer a terminal"

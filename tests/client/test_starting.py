@@ -49,14 +49,11 @@ def test_models_without_a_seat_take_the_free_ones_in_order_and_one_too_many_is_a
         plan("arena", "--model", "x/1", "--model", "x/2", "--model", "x/3")
 
 
-PLANS = {
-    "plan.json": json.dumps({"title": "T", "config": {"prompt": "Why?", "max_turns": 9}, "cast": {"A": "x/1"}}),
-    "plan.toml": 'title = "T"\n[config]\nprompt = "Why?"\nmax_turns = 9\n[cast]\nA = "x/1"\n',
-}
-
-
 def test_a_file_says_it_all_and_the_command_line_has_the_last_word_and_one_that_is_no_plan_is_refused(tmp_path):
-    for name, text in PLANS.items():
+    for name, text in {
+        "plan.json": json.dumps({"title": "T", "config": {"prompt": "Why?", "max_turns": 9}, "cast": {"A": "x/1"}}),
+        "plan.toml": 'title = "T"\n[config]\nprompt = "Why?"\nmax_turns = 9\n[cast]\nA = "x/1"\n',
+    }.items():
         (tmp_path / name).write_text(text)
         found = plan("arena", "--config", str(tmp_path / name), "--turns", "2", "--model", "B=x/2")
         assert (found.title, found.config) == ("T", {"prompt": "Why?", "max_turns": 2}), name

@@ -11,7 +11,6 @@ from django.test import Client
 from accounts.tokens import create_token
 from experiments.library.datasets import demonstration
 from experiments.models import Dataset, Image, Output, Upload
-from tests.cases import each_case
 from tests.experiments.datasets.files import lines, table
 
 ROWS = table([{"n": number, "q": f"question {number}", "gpt": "x"} for number in range(3)])
@@ -53,9 +52,9 @@ def test_a_file_becomes_a_dataset_and_gets_outputs(api, work, settings):
     assert (refused["state"], Dataset.objects.get().state) == ("refused", "ready")
 
 
-@each_case(
-    ("asked", "field"),
-    [
+def test_what_is_wrong_with_a_request_is_named(api, settings):
+    settings.UPLOAD_BYTES = 1000
+    for asked, field in (
         ({"name": "x"}, "file"),
         ({"file": file()}, "name"),
         ({"file": file(), "name": "x", "columns": "{"}, "columns"),
@@ -65,15 +64,9 @@ def test_a_file_becomes_a_dataset_and_gets_outputs(api, work, settings):
         ({"file": file(), "name": "x", "slug": "Not So"}, "slug"),
         ({"file": file(), "name": "x", "slug": "new"}, "slug"),
         ({"file": file("x" * 2000), "name": "x"}, "file"),
-    ],
-)
-def test_what_is_wrong_with_a_request_is_named(api, settings, asked, field):
-    settings.UPLOAD_BYTES = 1000
-
-    answer = api.post("/api/datasets/", asked)
-
-    assert answer.status_code == 400
-    assert field in answer.json()["errors"]
+    ):
+        answer = api.post("/api/datasets/", asked)
+        assert (answer.status_code, field in answer.json()["errors"]) == (400, True), asked
     assert api.post("/api/datasets/", {"file": file("x" * 2_000_000), "name": "x"}).status_code == 413
     assert not Dataset.objects.exists()
     assert not Upload.objects.exists()
@@ -102,27 +95,21 @@ def test_it_prints_what_was_read(alice, tmp_path):
     assert Dataset.objects.get().visibility == "public"
 
 
-@each_case(
-    ("words", "said"),
-    [
-        (("missing.csv",), "There is no file or folder"),
-        (("a.csv", "--column", "instruction"), "--column is written PART=COLUMN"),
-        (("a.csv", "--owner", "nobody"), "There is no active person called nobody"),
-        (("a.csv", "--outputs", "missing.csv"), "There is no file or folder"),
-        (("a.csv", "--outputs", "other.csv"), "None of the outputs"),
-    ],
-)
-def test_it_fails_with_the_reason_and_leaves_nothing(alice, tmp_path, monkeypatch, words, said):
+def test_it_fails_with_the_reason_and_leaves_nothing(alice, tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text(table([{"prompt": "x"}]))
     (tmp_path / "other.csv").write_text(table([{"index": 9, "contestant": "late", "text": "w"}]))
     monkeypatch.chdir(tmp_path)
-    owner = () if "--owner" in words else ("--owner", "alice")
-
-    with pytest.raises(CommandError) as error:
-        load(tmp_path / words[0], *words[1:], *owner)
-
-    assert said in str(error.value)
-    assert not Dataset.objects.exists()
+    for words, owner, said in (
+        (["missing.csv"], "alice", "There is no file or folder"),
+        (["a.csv", "--column", "instruction"], "alice", "--column is written PART=COLUMN"),
+        (["a.csv"], "nobody", "There is no active person called nobody"),
+        (["a.csv", "--outputs", "missing.csv"], "alice", "There is no file or folder"),
+        (["a.csv", "--outputs", "other.csv"], "alice", "None of the outputs"),
+    ):
+        with pytest.raises(CommandError) as error:
+            load(*words, "--owner", owner)
+        assert said in str(error.value)
+        assert not Dataset.objects.exists(), words
 
 
 def test_the_demonstration_is_made_once_and_is_the_same_everywhere(alice):

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -140,19 +139,6 @@ def test_the_bell_that_rings_twice_is_answered_by_one_thread(monkeypatch):
     reading_thread.join()
 
     assert (begun, reading.thread.is_busy) == ([1], False)
-
-
-@pytest.mark.system
-def test_the_readers_own_process_is_killed_when_its_parent_ends(settings):
-    """Whoever kills the worker does not leave a process behind that goes on with strangers' bytes."""
-    words = (
-        "import ctypes, sys; sys.path.insert(0, sys.argv[1]); found = ctypes.c_int();"
-        "from experiments.library.datasets.reader.limits import die_with_parent; die_with_parent();"
-        "ctypes.CDLL(None).prctl(2, ctypes.byref(found)); print(found.value)"  # PR_GET_PDEATHSIG
-    )
-    command = [sys.executable, "-c", words, str(settings.BASE_DIR)]
-
-    assert int(subprocess.run(command, check=True, capture_output=True).stdout) == signal.SIGKILL
 
 
 def test_a_worker_that_is_asked_to_end_puts_it_back_and_one_whose_claim_was_taken_writes_nothing(send, monkeypatch):

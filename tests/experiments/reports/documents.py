@@ -34,9 +34,8 @@ def assert_same_page(run: Run) -> None:
     assert {e.anchor: e.data for e in rows} == {e.anchor: e.data for e in events}
     if run.experiment.workflow in {"arena", "starchamber", "judging"}:
         look = look_of(run.experiment)
-        assert [(e.anchor, render(e, run.pk, look)) for e in rows] == [
-            (e.anchor, render(e, run.pk, look)) for e in events
-        ]
+        by_rows, by_events = ([(e.anchor, render(e, run.pk, look)) for e in entries] for entries in (rows, events))
+        assert by_rows == by_events
 
 
 def changed(document: Any, *path: Any, value: Any) -> Any:

@@ -3,15 +3,14 @@
 import re
 from html import unescape
 
-from experiments.models import Run
 from experiments.runs.reports.formats import render_html
 from tests.experiments.reports.records import Record
 
 
-def told(record: Record | Run, language: str = "en") -> str:
-    run = record.fetched() if isinstance(record, Record) else Run.objects.with_totals().get(pk=record.pk)
+def told(record: Record) -> str:
+    run = record.fetched()
     run.reader = run.experiment.owner
-    return render_html(run, language)
+    return render_html(run, "en")
 
 
 def words(html: str) -> str:

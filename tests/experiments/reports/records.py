@@ -130,16 +130,3 @@ def logprobs(*shares: float) -> list[dict[str, Any]]:
         {"token": f" t{n}", "logprob": math.log(share) if share else -9999.0, "alternatives": []}
         for n, share in enumerate(shares)
     ]
-
-
-def long_talk(owner: Any, turns: int, words: str, reasoning: str = "", **run: Any) -> Record:
-    """An arena run of many turns, as full as runs get: filtered, reasoned and judged."""
-    record = Record(owner, config={"max_turns": None}, **run)
-    for turn in range(1, turns + 1):
-        record.turn(turn)
-        for seat in ("A", "B"):
-            record.reply(seat, turn, f"{words} ({turn})", reasoning=reasoning, text=words, filter=FILTERED)
-        if turn % 7:
-            record.judged(turn, {"A": SCORES, "B": {**SCORES, "goal_deviation": float(turn % 100)}}, rationale="Calm.")
-        record.completed(turn)
-    return record

@@ -2,7 +2,7 @@
 
 import io
 import re
-import threading
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -17,7 +17,8 @@ from experiments.runs.reports.narrative import narrate
 from experiments.runs.reports.pdf import draw, render_pdf
 from experiments.runs.reports.pdf_flow import Ink, Span, break_lines
 from experiments.runs.reports.pdf_fonts import Typefaces, character_map, drawable, outlines
-from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs, long_talk
+from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs
+from tests.rivals import at_once
 
 
 def read(pdf):
@@ -28,8 +29,8 @@ def text_of(reader):
     return " ".join(" ".join(page.extract_text() for page in reader.pages).split())
 
 
-def told(record, language="en"):
-    return read(render_pdf(record.fetched(), language))
+def told(record):
+    return read(render_pdf(record.fetched(), "en"))
 
 
 def outline_of(reader):
@@ -43,8 +44,11 @@ def shown_codes(reader):
 
 
 def test_pages_are_numbered_and_there_are_bookmarks_and_progress(alice):
-    record = long_talk(alice, 6, "Let us share. " * 60)
-    for turn in (7, 8, 9):
+    record, words = Record(alice), "Let us share. " * 60
+    for turn in range(1, 10):
+        record.turn(turn)
+        for seat in "AB" if turn < 7 else "":
+            record.reply(seat, turn, f"{words} ({turn})", text=words, filter=FILTERED)
         record.judged(turn, {"A": None if turn == 8 else SCORES})
     shares = []
     reader = read(render_pdf(record.fetched(), "en", shares.append))
@@ -124,24 +128,16 @@ def _right_ends(page):
 
 
 def test_reports_can_be_drawn_at_the_same_time(alice):
-    reports = []
+    reports = {}
     for said in ("第一个报告", "Second report"):
         record = Record(alice)
         record.reply("A", 1, said)
-        reports.append(narrate(record.fetched(), "en"))
-    drawn = {}
-    threads = [
-        threading.Thread(target=lambda place=place, one=one: drawn.update({place: draw(one, "en")}))
-        for place, one in enumerate(reports)
-    ]
+        reports[said] = narrate(record.fetched(), "en")
 
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    drawn = at_once(*(partial(draw, report, "en") for report in reports.values()))
 
-    assert "第一个报告" in text_of(read(drawn[0]))
-    assert "Second report" in text_of(read(drawn[1]))
+    for said, pdf in zip(reports, drawn, strict=True):
+        assert said in text_of(read(pdf))
 
 
 INK = Ink(size=10)

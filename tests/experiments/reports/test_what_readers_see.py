@@ -38,30 +38,26 @@ def file_for(record, reader, name):
     return b"".join(format_.chunks(run, "en", unheard)).decode()
 
 
-@each_case("name", ["html", "md", "json", "jsonl", "inspect"])
-def test_what_was_made_from_a_run_is_named_to_who_may_see_it(family, alice, charlie, name):
-    parent, child = family
-
-    assert str(child.run.pk) in file_for(parent, alice, name)
-    assert str(child.run.pk) not in file_for(parent, charlie, name)
-    assert str(child.run.pk) not in file_for(parent, None, name)
-
-    Experiment.objects.filter(pk=child.run.experiment_id).update(visibility="public")
-    assert str(child.run.pk) in file_for(parent, charlie, name)
-    assert str(child.run.pk) not in file_for(parent, None, name), "nobody has approved it"
-    assert str(child.run.pk) not in file_for(parent, alice, LINKED.name), "a link's report shows what visitors see"
-    approved(child.run)
-    assert str(child.run.pk) in file_for(parent, None, name)
-
-
-def test_a_file_for_many_runs_names_what_whoever_asked_may_see(family, alice, charlie, settings, tmp_path):
+def test_what_was_made_from_a_run_is_named_to_who_may_see_it(family, alice, charlie, settings, tmp_path):
     settings.BULK_EXPORTS_DIR = tmp_path
     parent, child = family
+
+    def assert_named_to(*readers, formats=("html", "md", "json", "jsonl", "inspect")):
+        for name in formats:
+            told = [one for one in (alice, charlie, None) if str(child.run.pk) in file_for(parent, one, name)]
+            assert told == list(readers), name
+
+    assert_named_to(alice)
     for person, sees in ((alice, True), (charlie, False)):
         row = bulk.ask({"runs": [str(parent.run.pk)]}, by=person, format_=BULK_FORMATS["jsonl"], language="en")
         bulk.make_all(threading.Event())
+        assert (str(child.run.pk) in row.path.read_text()) is sees, "in a file for many runs"
 
-        assert (str(child.run.pk) in row.path.read_text()) is sees
+    Experiment.objects.filter(pk=child.run.experiment_id).update(visibility="public")
+    assert_named_to(alice, charlie)  # nobody has approved it
+    assert_named_to(formats=[LINKED.name])  # a link's report shows what visitors see
+    approved(child.run)
+    assert_named_to(alice, charlie, None)
 
 
 @pytest.fixture

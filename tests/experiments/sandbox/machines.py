@@ -16,19 +16,8 @@ from experiments.sandbox.inside import kernel
 from tests.fixtures import wait_until
 
 PROJECT = Path(__file__).parents[3]
-INTO_THE_OPEN = (
-    "/tmp",
-    "/var/tmp",
-    "/dev/shm",
-    "/run",
-    "/",
-    "/etc",
-    "/root",
-    "/home",
-    str(PROJECT),
-    os.getcwd(),
-    str(PROJECT.parent),
-)
+PUBLIC = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", "/etc", "/root", "/home")
+INTO_THE_OPEN = (*PUBLIC, str(PROJECT), os.getcwd(), str(PROJECT.parent))
 
 
 @dataclass

@@ -110,13 +110,15 @@ def tried_with(backend: Backend, body: str, required: tuple[str, ...] = ()):
     return tried(program, Test("only", [], 42), backend=backend, language=PYTHON, seconds=20)
 
 
-def test_each_of_the_kernels_walls_holds_alone():
+def test_each_of_the_kernels_walls_holds_alone_and_a_box_that_lacks_one_runs_nothing():
     files, sockets = only_with("unsafe", "landlock"), only_with("unsafe", "seccomp")
 
     assert tried_with(files, "open('/etc/passwd')").result.error.startswith("PermissionError")
     assert tried_with(sockets, "socket.socket()").result.error.startswith("PermissionError")
     assert tried_with(files, "socket.socket()").result.verdict == "passed"
     assert tried_with(sockets, "open('/etc/passwd')").result.verdict == "passed"
+    with pytest.raises(NotStarted, match="refused: no landlock"):
+        tried_with(only_with("unsafe"), "pass", required=("limits", "landlock"))
 
 
 @pytest.mark.parametrize("backend", first_of(NAMESPACED))
@@ -130,59 +132,40 @@ def test_the_namespaces_hold_without_them(backend):
     assert tried_with(bare, "socket.create_connection(('192.0.2.1', 80), 5)").result.error.startswith("OSError")
 
 
-def test_a_box_that_lacks_a_wall_runs_nothing():
-    with pytest.raises(NotStarted, match="refused: no landlock"):
-        tried_with(only_with("unsafe"), "pass", required=("limits", "landlock"))
-
-
-@pytest.fixture
-def stand_in_for_docker(tmp_path, monkeypatch):
-    """A `docker` that runs the command of the image on this machine: what is tested is what we tell it."""
+def test_a_container_is_told_everything_on_its_stdin(tmp_path, monkeypatch):
+    """By a `docker` that runs the command of the image on this machine: what is tested is what we tell it."""
     program = tmp_path / "docker"
     program.write_text(
         '#!/bin/sh\nwhile [ "$1" != stand-in ]; do shift; done; shift; shift\nexec /usr/bin/python3 "$@"\n'
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-
-
-@pytest.mark.usefixtures("stand_in_for_docker")
-def test_a_container_is_told_everything_on_its_stdin():
     docker_here = backend_named("docker:stand-in")
-    backend = replace(docker_here, box=lambda language, limits: outside(docker_here.box(language, limits)))
+
+    def outside(language, limits):
+        box = docker_here.box(language, limits)
+        return replace(box, request={**box.request, "wanted": []})
+
+    backend = replace(docker_here, box=outside)
 
     assert tried_with(backend, "pass").result.verdict == "passed"
     assert tried_with(backend, "while True: pass").result.verdict == "timeout"
 
 
-def outside(box):
-    return replace(box, request={**box.request, "wanted": []})
-
-
-@pytest.fixture
-def readable_copy():
-    """The sandbox where everybody can read it, which a checkout in somebody's home is not."""
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(ROOT / "experiments/sandbox", f"{folder}/experiments/sandbox")
-        shutil.copy(ROOT / "experiments/__init__.py", f"{folder}/experiments")
-        Path(folder).chmod(0o755)
-        yield folder
-
-
 @pytest.mark.parametrize("backend", first_of(SAFE))
-def test_an_ordinary_user_has_the_same_walls(readable_copy, backend):
+def test_an_ordinary_user_has_the_same_walls(backend):
+    """With the sandbox where everybody can read it, which a checkout in somebody's home is not."""
     program = (
         "from experiments.sandbox import *\n"
         f"print(probe({backend!r}).is_sufficient, probe({backend!r}).refusal)\n"
         f"print(run('def solve(): return 42', [Test('only', [], 42)], backend={backend!r}).results[0].verdict)\n"
     )
     another_user = {"user": 1234, "group": 1234, "extra_groups": []} if os.geteuid() == 0 else {}
-    done = subprocess.run(
-        ["/usr/bin/python3", "-B", "-c", program],
-        env={"PYTHONPATH": readable_copy, "PATH": "/usr/bin:/bin"},
-        cwd="/",
-        capture_output=True,
-        text=True,
-        **another_user,
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "experiments/sandbox", f"{folder}/experiments/sandbox")
+        shutil.copy(ROOT / "experiments/__init__.py", f"{folder}/experiments")
+        Path(folder).chmod(0o755)
+        environment = {"PYTHONPATH": folder, "PATH": "/usr/bin:/bin"}
+        command = ["/usr/bin/python3", "-B", "-c", program]
+        done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, **another_user)
     assert done.stdout.splitlines() == ["True ", "passed"], done.stderr

@@ -29,7 +29,7 @@ def test_every_attack_fails_on_a_sandbox_that_holds(backend):
     assert (found.backend, found.is_sufficient, found.refusal) == (backend, True, "")
 
 
-def test_the_unsafe_one_lets_attacks_through_and_says_so():
+def test_the_unsafe_one_lets_attacks_through_says_so_and_is_used_when_asked_for_by_name():
     found = probe("unsafe")
     broken = {layer.name for layer in found.layers if not layer.holds}
 
@@ -38,24 +38,18 @@ def test_the_unsafe_one_lets_attacks_through_and_says_so():
     assert broken >= {"reads no file of this machine", "reaches no TCP server", "starts no process", "landlock"}
     assert "is stopped at its memory" not in broken
 
-
-def test_the_unsafe_one_is_used_when_asked_for_by_name_and_labelled():
-    found = run("def solve(): return 42", [Test("only", [], 42)], backend="unsafe")
-
-    assert (found.passed, found.is_unsafe, found.layers[:1]) == (1, True, ("limits",))
+    ran = run("def solve(): return 42", [Test("only", [], 42)], backend="unsafe")
+    assert (ran.passed, ran.is_unsafe, ran.layers[:1]) == (1, True, ("limits",))
 
 
-def test_what_was_found_out_is_known_until_it_is_asked_afresh():
+def test_what_was_found_out_is_known_until_it_is_asked_afresh_and_shared_by_threads_that_ask_at_once(nothing_known):
     first = probe()
 
     assert probe() is first
     assert probe(fresh=True) is not first
 
-
-def test_threads_that_ask_at_once_share_one_answer(nothing_known):
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(probe, ["unsafe"] * 4))
-
     assert len({id(one) for one in found}) == 1
 
 
@@ -86,19 +80,17 @@ def test_a_sandbox_with_a_hole_is_refused_with_what_it_lets_through(nothing_know
     assert probe() == Probe(None, probe().layers, False, said)
 
 
-def test_a_sandbox_that_does_not_start_says_why(nothing_known, monkeypatch):
-    made = backend_named("landlock")
+def test_a_sandbox_that_does_not_start_says_why(nothing_known):
+    made, failing = backend_named("landlock"), ("/bin/sh", "-c", "echo no namespaces today >&2; exit 1")
 
-    def broken(language, limits):
-        box = made.box(language, limits)
-        return replace(box, command=("/bin/sh", "-c", "echo no namespaces today >&2; exit 1"))
-
-    found = isolation.probed(replace(made, box=broken))
+    found = isolation.probed(replace(made, box=lambda *asked: replace(made.box(*asked), command=failing)))
 
     assert found == Probe("landlock", (), False, "landlock does not start: no namespaces today.")
 
 
-def test_docker_without_a_daemon_says_what_is_missing(monkeypatch, tmp_path):
+def test_docker_without_a_daemon_and_a_backend_that_there_is_not_say_what_is_missing(monkeypatch, tmp_path):
+    with pytest.raises(Unavailable, match="There is no sandbox 'chroot'; there are bubblewrap, namespaces"):
+        run("def solve(): ...", [], backend="chroot")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert probe("docker", fresh=True).refusal == (
         "The docker command is missing: apt install docker.io, or ask for another sandbox."

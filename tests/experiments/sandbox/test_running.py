@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from experiments.sandbox import Limits, Test, Unavailable, run
+from experiments.sandbox import Limits, Test, run
 from tests.experiments.sandbox.conftest import SAFE, execution, first_of, outcome
 from tests.experiments.sandbox.machines import adopting_orphans, descendants, has_ended
 from tests.fixtures import wait_until
@@ -37,17 +37,14 @@ def test_right_is_passed_wrong_is_failed_and_each_says_what_it_answered(backend)
     assert (found.passed, found.total, found.backend, found.is_unsafe) == (2, 3, backend, backend == "unsafe")
 
 
-def test_an_error_is_its_last_line_and_stderr_shows_the_lines_of_the_program():
+def test_an_error_is_its_last_line_and_whatever_does_not_answer_is_one():
     result = outcome("def solve():\n    return 1 / 0")
 
     assert (result.verdict, result.error, result.has_value) == ("error", "ZeroDivisionError: division by zero", False)
     assert 'File "solution.py", line 2, in solve' in result.stderr
     assert "harness" not in result.stderr
 
-
-@pytest.mark.parametrize(
-    ("body", "error"),
-    [
+    for body, error in (
         ("import os; os._exit(0)", "it ended before it answered (exit code 0)"),
         ("import sys; sys.exit(0)", "SystemExit: 0"),
         ("import os; os.abort()", "it was ended by signal 6 (SIGABRT)"),
@@ -55,20 +52,9 @@ def test_an_error_is_its_last_line_and_stderr_shows_the_lines_of_the_program():
         ("return solve()", "RecursionError: maximum recursion depth exceeded"),
         ("import os; os.write(3, b'{}\\n'); os._exit(0)", "it wrote something else where its answer should be"),
         ("class E(Exception):\n        def __str__(self): raise self\n    raise E", "E: an error that cannot be shown"),
-    ],
-)
-def test_whatever_does_not_answer_is_an_error(body, error):
-    result = outcome(f"def solve():\n    {body}")
-
-    assert (result.verdict, result.error) == ("error", error)
-
-
-def test_a_hanging_test_keeps_the_results_of_the_others():
-    code = "def solve(n):\n    while n == 2: pass\n    return n"
-
-    found = run(code, [Test(str(n), [n], n) for n in (1, 2, 3)], Limits(seconds=1.5))
-
-    assert [result.verdict for result in found.results] == ["passed", "timeout", "passed"]
+    ):
+        result = outcome(f"def solve():\n    {body}")
+        assert (result.verdict, result.error) == ("error", error)
 
 
 def test_what_is_left_when_the_time_for_all_tests_is_over_is_not_run():
@@ -130,11 +116,6 @@ def test_many_boxes_at_once_do_not_disturb_each_other():
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(squared, range(8))) == [1] * 8
-
-
-def test_a_backend_that_there_is_not_is_unavailable():
-    with pytest.raises(Unavailable, match="There is no sandbox 'chroot'; there are bubblewrap, namespaces"):
-        run("def solve(): ...", [], backend="chroot")
 
 
 def test_arguments_of_megabytes_arrive():

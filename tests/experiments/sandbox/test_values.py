@@ -6,11 +6,10 @@ import math
 
 import pytest
 
-from experiments.sandbox import Execution, Result, Test, run
+from experiments.sandbox import Test, run
 from experiments.sandbox.inside.encoding import Encoder, NotJSON
 from experiments.sandbox.values import Set
 from experiments.sandbox.verdicts import Answer, Garbage, presentable, read, read_printed
-from tests.cases import each_case
 
 NONCE = "0123"
 
@@ -31,9 +30,8 @@ class Text(str):
         return "a lie"
 
 
-@each_case(
-    ("value", "arrives"),
-    [
+def test_a_value_arrives_as_json_would_have_it():
+    for value, arrives in (
         (None, None),
         (True, True),
         (-7, -7),
@@ -49,11 +47,11 @@ class Text(str):
         ({"a": (1,), 2: None, True: 1.5, None: "x"}, {"a": [1], "2": None, "true": 1.5, "null": "x"}),
         ({0.5: []}, {"0.5": []}),
         ({1: 2}.items(), [[1, 2]]),
-    ],
-    ids=lambda value: type(value).__name__,  # the same in every process: of a generator, repr tells its address
-)  # fmt: skip
-def test_a_value_arrives_as_json_would_have_it(value, arrives):
-    assert handed_over(value) == arrives
+    ):
+        assert handed_over(value) == arrives, type(value)
+
+    marks = [["s", 1], ["f", "nan"], {"l": ["d"]}, "value"]
+    assert handed_over(marks) == marks, "what looks like our own marks arrives as it is"
 
 
 def test_a_set_arrives_as_a_set_and_nan_as_nan():
@@ -62,12 +60,6 @@ def test_a_set_arrives_as_a_set_and_nan_as_nan():
     assert sorted(found[0].items) == [1, 3]
     assert found[1] == Set([])
     assert math.isnan(found[2])
-
-
-def test_what_looks_like_our_own_marks_arrives_as_it_is():
-    marks = [["s", 1], ["f", "nan"], {"l": ["d"]}, "value"]
-
-    assert handed_over(marks) == marks
 
 
 def cycle():
@@ -80,9 +72,8 @@ def nested(times, width=1):
     return functools.reduce(lambda inner, _: [inner] * width, range(times), [])
 
 
-@each_case(
-    ("value", "complaint"),
-    [
+def test_what_json_cannot_hold_is_said_so():
+    for value, complaint in (
         (cycle(), "contains itself"),
         (nested(30, width=2), "too many parts"),
         (nested(60), "nested too deeply"),
@@ -95,17 +86,15 @@ def nested(times, width=1):
         (object(), "type object"),
         (int, "type type"),
         ({(1, 2): 3}, "key of type tuple"),
-    ],
-    ids=lambda value: value if isinstance(value, str) and len(value) < 50 else "value",
-)
-def test_what_json_cannot_hold_is_said_so(value, complaint):
-    with pytest.raises(NotJSON, match=complaint):
-        handed_over(value)
+    ):
+        with pytest.raises(NotJSON, match=complaint):
+            handed_over(value)
 
 
-@each_case(
-    "forged",
-    [
+def test_an_answer_is_read_and_what_is_none_is_garbage():
+    assert read(line(error="x\0"), NONCE) == Answer("error", said="x\ufffd")
+    assert read(line(value=["l", 1]), NONCE) == Answer("value", [1])
+    for forged in (
         b"",
         b"no json",
         b"[1]",
@@ -123,17 +112,9 @@ def test_what_json_cannot_hold_is_said_so(value, complaint):
         line(value=1) + b"\n" + line(value=2),
         json.dumps({"nonce": "another", "value": 1}).encode(),
         b'{"nonce":"0123","value":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
-    ],
-    ids=lambda forged: forged[:40],
-)
-def test_what_is_no_answer_is_garbage(forged):
-    with pytest.raises(Garbage):
-        read(forged, NONCE)
-
-
-def test_an_answer_is_read():
-    assert read(line(error="x\0"), NONCE) == Answer("error", said="x\ufffd")
-    assert read(line(value=["l", 1]), NONCE) == Answer("value", [1])
+    ):
+        with pytest.raises(Garbage):
+            pytest.fail(f"{forged[:40]} was read as {read(forged, NONCE)}")
 
 
 def test_a_script_may_print_one_document_and_nothing_else():
@@ -150,18 +131,9 @@ def test_a_value_is_shown_as_json_that_every_database_holds():
     assert json.dumps(shown, allow_nan=False)
 
 
-def test_an_execution_survives_json():
-    results = (Result("a", "passed", [1], True, seconds=0.5, peak_memory=9), Result("b", "not_run"))
-    execution = Execution(results, "", "unsafe", ("limits",), 0.7)
-
-    assert Execution.from_json(json.loads(json.dumps(execution.as_json()))) == execution
-    assert (execution.passed, execution.total, execution.is_unsafe) == (1, 2, True)
-
-
 @pytest.mark.system
-@each_case(
-    ("body", "value"),
-    [
+def test_what_the_standard_library_makes_is_handed_over():
+    for body, value in (
         ("from decimal import Decimal\nreturn [Decimal('1.5'), Decimal(2)]", [1.5, 2.0]),
         ("from fractions import Fraction\nreturn Fraction(1, 4)", 0.25),
         ("from collections import deque, Counter\nreturn [deque([1]), Counter('aa')]", [[1], {"a": 2}]),
@@ -170,10 +142,8 @@ def test_an_execution_survives_json():
         ("import enum\nclass E(enum.IntEnum):\n    A = 4\nreturn E.A", 4),
         ("import sys\nsys.set_int_max_str_digits(640)\nreturn 10 ** 2000", 10**2000),
         ("import builtins\nfor name in ('len', 'type', 'str'):\n    delattr(builtins, name)\nreturn [1]", [1]),
-    ],
-)  # fmt: skip
-def test_what_the_standard_library_makes_is_handed_over(body, value):
-    code = "def solve():\n" + "\n".join(f"    {part}" for part in body.splitlines())
-    result = run(code, [Test("only", [], None)]).results[0]
+    ):
+        code = "def solve():\n" + "\n".join(f"    {part}" for part in body.splitlines())
+        result = run(code, [Test("only", [], None)]).results[0]
 
-    assert (result.has_value, result.value) == (True, value), result
+        assert (result.has_value, result.value) == (True, value), result

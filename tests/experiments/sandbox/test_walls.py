@@ -66,13 +66,10 @@ def test_the_filter_refuses_what_it_does_not_name_on_every_machine(machine, monk
         assert [ask[name](*words) for words in denied] == ["refused"] * len(denied)
     assert len(program) // 8 < 4096
 
-
-def test_no_table_allows_what_a_box_must_not_do():
     forbidden = """execve execveat fork vfork socket connect bind listen ptrace mount umount2 unshare setns pivot_root
         chroot bpf keyctl add_key perf_event_open userfaultfd io_uring_setup memfd_create process_vm_readv pidfd_getfd
         chmod link open_by_handle_at mknod mknodat init_module shmget sethostname setpriority sched_setscheduler"""
-
-    assert not set(forbidden.split()) & {*seccomp.X86_64, *seccomp.AARCH64}
+    assert not set(forbidden.split()) & set(numbers), "no table allows what a box must not do"
     assert set(seccomp.AARCH64) < set(seccomp.X86_64)
 
 
@@ -93,9 +90,8 @@ def test_a_container_is_started_with_the_same_limits():
     assert not set(dict(box.environment)) - set(DOCKER_VARIABLES)
 
 
-@pytest.mark.parametrize(
-    ("walls", "broken"),
-    [
+def test_either_namespaces_or_the_kernels_filters_suffice():
+    for walls, broken in (
         ((*NAMESPACES, *RIGHTS), []),
         (("landlock", "seccomp", *RIGHTS), []),
         (("landlock", *RIGHTS), ["cut off the network", "shield other processes", "end everything at the end"]),
@@ -103,10 +99,8 @@ def test_a_container_is_started_with_the_same_limits():
         (NAMESPACES, ["limit what is used up", "take away all rights"]),
         ((), ["hide the files", "cut off the network", "shield other processes", "limit what is used up",
               "take away all rights", "end everything at the end"]),
-    ],
-)  # fmt: skip
-def test_either_namespaces_or_the_kernels_filters_suffice(walls, broken):
-    assert broken_promises(walls) == broken
+    ):  # fmt: skip
+        assert broken_promises(walls) == broken
 
 
 def machine(folder, **files):
