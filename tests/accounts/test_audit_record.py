@@ -36,9 +36,7 @@ def test_no_entry_is_changed_or_deleted_by_the_program_or_the_database(alice):
         assert AuditEntry.objects.filter(pk=entry.pk, name="thing").exists() == is_refused
 
 
-def test_a_refusal_is_recorded_with_method_and_path_and_a_loop_does_not_fill_the_record(
-    browser, alice, bob, arena, start, entries_of, monkeypatch
-):
+def test_a_refusal_is_recorded_and_a_loop_fills_nothing(browser, alice, bob, arena, start, entries_of, monkeypatch):
     run = start(arena())
     Experiment.objects.update(visibility=Experiment.Visibility.LAB)
     path, bearer = f"/api/runs/{run.pk}/stop/", {"authorization": f"Bearer {create_token(bob)}"}

@@ -1,6 +1,7 @@
 """The first administrator of an empty platform is created through a one-time link."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -58,10 +59,8 @@ def test_a_link_that_is_forged_expired_or_replaced_creates_nothing_and_says_wher
 def test_of_two_uses_at_once_one_creates_an_administrator():
     token = first_admin.new_token()
 
-    creating = (
-        lambda name=name: first_admin.create(User(username=name, password="x"), token) for name in ("ada", "eve")
-    )
-    given = at_once(*creating, refused=NotFound)
+    people = [User(username=name, password="x") for name in ("ada", "eve")]
+    given = at_once(*(partial(first_admin.create, person, token) for person in people), refused=NotFound)
 
     assert [type(error) for error in given if error] == [NotFound]
     assert User.objects.count() == 1
@@ -111,9 +110,7 @@ def test_an_administrator_of_the_sign_in_server_counts_and_the_link_leads_where_
     assert link() == "https://arena.example:8443"
 
 
-def test_the_only_administrator_and_nobody_else_is_let_in_again_by_a_command(
-    visitor, admins, admin, alice, app_of, entries_of, capsys
-):
+def test_a_command_lets_administrators_alone_in_again(visitor, admins, admin, alice, app_of, entries_of, capsys):
     app_of(admin)
     User.objects.filter(pk=admin.pk).update(is_active=False)
     for name in ("alice", "nobody"):

@@ -27,9 +27,7 @@ def wind_back(browser, **ago):
     session.save()
 
 
-def test_one_that_is_used_goes_on_for_two_weeks_at_most_and_use_is_written_down_now_and_then(
-    browser, django_assert_num_queries
-):
+def test_one_that_is_used_lasts_two_weeks_at_most_and_use_is_noted_now_and_then(browser, django_assert_num_queries):
     wind_back(browser, begun=HOUR, seen=4 * HOUR)
     browser.get("/language/")
     seen = browser.session["seen"]
@@ -56,9 +54,7 @@ def test_one_that_was_not_used_for_days_ends_and_its_row_is_of_no_use(browser, e
     assert entries_of(Action.SIGNED_OUT)[0].detail == {"expired": True}
 
 
-def test_one_elsewhere_is_ended_by_itself_or_all_others_and_somebody_elses_is_not_found(
-    visitor, alice, bob, entries_of
-):
+def test_one_elsewhere_or_all_others_are_ended_and_somebody_elses_is_not_found(visitor, alice, bob, entries_of):
     elsewhere, third, bobs = Client(), Client(), Client()
     firefox = {"HTTP_USER_AGENT": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
     visitor.post("/sign-in/", {"username": "alice", "password": PASSWORD}, **firefox)

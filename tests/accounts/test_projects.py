@@ -1,5 +1,7 @@
 """Projects: made, joined, left and archived; nobody else hears of them."""
 
+from functools import partial
+
 import pytest
 
 from accounts import projects
@@ -66,9 +68,8 @@ def test_of_two_leads_who_leave_at_once_one_stays(alice):
     project = projects.create(by=alice, name="Solar")
     projects.set_member(project, bob, "lead", by=alice)
 
-    given = at_once(
-        *(lambda who=who: projects.remove_member(project, who, by=who) for who in (alice, bob)), refused=Conflict
-    )
+    leaving = (partial(projects.remove_member, project, who, by=who) for who in (alice, bob))
+    given = at_once(*leaving, refused=Conflict)
 
     assert [type(error) for error in given if error] == [Conflict]
     assert project.memberships.count() == 1

@@ -62,9 +62,7 @@ def test_passwords_of_one_person_are_not_tried_for_long_from_one_address(visitor
     assert entries_of(Action.SIGN_IN_FAILED)[-1].detail == {"throttled": True}
 
 
-def test_one_address_tries_so_many_passwords_whoever_they_are_for_but_in_a_known_browser(
-    visitor, alices, bob, monkeypatch
-):
+def test_one_address_tries_so_many_passwords_for_anybody_but_in_a_known_browser(visitor, alices, bob, monkeypatch):
     monkeypatch.setattr(guessing, "ANYBODY_FROM_ONE_ADDRESS", (guessing.Limit(3, 60),))
     tried = [sign_in(Client(), "bob").status_code for _ in range(4)]  # right ones do not count
     for number in range(6):
@@ -86,9 +84,7 @@ def test_wrong_passwords_are_counted_by_address_by_ipv6_network_and_in_a_known_b
     assert sign_in(visitor).status_code == 302
 
 
-def test_guessing_from_many_addresses_is_slowed_but_in_a_known_browser_which_cannot_be_made_up(
-    visitor, alice, alices, bob, monkeypatch
-):
+def test_guessing_from_everywhere_is_slowed_but_in_a_browser_that_is_known(visitor, alice, alices, bob, monkeypatch):
     monkeypatch.setattr(guessing, "PERSON_FROM_ANYWHERE", (guessing.Limit(2, 3600),))
     cookie = alices.cookies[settings.BROWSER_COOKIE_NAME]
     assert (cookie["httponly"], cookie["samesite"]) == (True, "Lax")

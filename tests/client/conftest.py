@@ -179,9 +179,8 @@ class Lab:
     def environment(self, **changes: str) -> dict[str, str]:
         """Of a program of that person's."""
         ours = {"ARENA_URL": self.url, "ARENA_TOKEN": self.token, "XDG_CONFIG_HOME": str(self.folder / "nobodys")}
-        kept = {
-            name: value for name, value in os.environ.items() if not name.startswith(("ARENA_", "FORCE_", "COLUMNS"))
-        }
+        others = ("ARENA_", "FORCE_", "COLUMNS")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
         return {**kept, "PYTHONPATH": str(SOURCE), "PYTHONUNBUFFERED": "1", **ours, **changes}
 
     def run(self, *command: str, **options: Any) -> Ended:

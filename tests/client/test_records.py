@@ -122,9 +122,8 @@ def test_an_event_says_what_it_is_about_also_one_of_an_unknown_type_and_of_a_con
     assert str(said) == "[3] A: Good morning."
 
     assert told("solution_executed", seat="coder-1", passed=3, of=5) == "coder-1: 3 of 5 tests passed"
-    assert told("solution_executed", seat="coder-2", passed=0, of=5, complaint="no function") == (
-        "coder-2: 0 of 5 tests passed (no function)"
-    )
+    silent = told("solution_executed", seat="coder-2", passed=0, of=5, complaint="no function")
+    assert silent == "coder-2: 0 of 5 tests passed (no function)"
     rated = {"means": {"coder-1": 6.0, "coder-2": 8.25}, "passed": {"coder-2": 0.5}, "overall": 7.125}
     assert told("cycle_rated", **rated, unrated={"coder-3": "no votes"}).splitlines() == [
         "coder-2: mean vote 8.2, tests passed 50%",

@@ -112,9 +112,7 @@ def away_at(monkeypatch, *times):
     monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", awaited)
 
 
-def test_every_event_comes_once_and_in_order_from_anywhere_even_when_the_platform_was_away(
-    arena, begin, monkeypatch, token
-):
+def test_every_event_comes_once_and_in_order_even_when_the_platform_was_away(arena, begin, monkeypatch, token):
     run, troubles = begin(), []
 
     def on_trouble(said, seconds):

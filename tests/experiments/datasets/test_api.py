@@ -1,4 +1,4 @@
-"""Datasets by programs and commands, and the datasets of the demonstration."""
+"""Datasets by programs and commands."""
 
 import json
 from io import StringIO
@@ -9,8 +9,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.tokens import create_token
-from experiments.library.datasets import demonstration
-from experiments.models import Dataset, Image, Output, Upload
+from experiments.models import Dataset, Upload
 from tests.experiments.datasets.files import lines, table
 
 ROWS = table([{"n": number, "q": f"question {number}", "gpt": "x"} for number in range(3)])
@@ -110,19 +109,3 @@ def test_it_fails_with_the_reason_and_leaves_nothing(alice, tmp_path, monkeypatc
             load(*words, "--owner", owner)
         assert said in str(error.value)
         assert not Dataset.objects.exists(), words
-
-
-def test_the_demonstration_is_made_once_and_is_the_same_everywhere(alice):
-    texts, pictures = demonstration.make_text(alice), demonstration.make_images(alice)
-    assert demonstration.make_text(alice) == texts
-    assert demonstration.make_images(alice) == pictures
-
-    for dataset in (texts, pictures):
-        assert (dataset.samples.count(), dataset.contestants.count(), dataset.is_ready) == (12, 4, True)
-        assert Output.objects.filter(sample__dataset=dataset).count() == 48
-    shas = {image.pk for image in Image.objects.all()}
-    for image in Image.objects.all():
-        assert image.path.exists()
-    Dataset.objects.all().delete()
-    demonstration.make_images(alice)
-    assert {image.pk for image in Image.objects.all()} == shas

@@ -35,12 +35,10 @@ def asked(sql):
 
 
 def content(dataset):
-    samples = dataset.samples.values_list(
-        "subset", "index", "category", "instruction", "images", "source", "language", "metadata"
-    )
+    fields = ("subset", "index", "category", "instruction", "images", "source", "language", "metadata")
     outputs = Output.objects.filter(sample__dataset=dataset)
     made = outputs.values_list("contestant__name", "sample__subset", "sample__index", "text", "image_id")
-    return list(samples), sorted(made)
+    return list(dataset.samples.values_list(*fields)), sorted(made)
 
 
 def card_of(archive):
@@ -80,9 +78,8 @@ def test_a_card_of_contestants_that_are_variants_of_each_other_makes_no_circle(l
     circle = (("oak", "elm"), ("elm", "ash"), ("ash", "oak"))
     names = [{"contestant": one, "variant_of": other} for one, other in circle]
     parquet(root / "data" / "contestants.parquet", names)
-    configs = "".join(
-        f"- {{config_name: {name}, data_files: data/{name}.parquet}}\n" for name in ("samples", "contestants")
-    )
+    tables = ("samples", "contestants")
+    configs = "".join(f"- {{config_name: {name}, data_files: data/{name}.parquet}}\n" for name in tables)
     (root / "README.md").write_text(f"---\nconfigs:\n{configs}---\n# A dataset\n")
 
     found = dict(load(root).contestants.values_list("name", "variant_of__name"))
@@ -90,9 +87,7 @@ def test_a_card_of_contestants_that_are_variants_of_each_other_makes_no_circle(l
     assert found == {"oak": "elm", "elm": "ash", "ash": None}
 
 
-def test_card_and_croissant_say_which_file_is_which_table_to_those_who_see_the_dataset_alone(
-    load, tmp_path, alice, bob, client
-):
+def test_card_and_croissant_say_which_file_is_which_table_to_those_who_may_see_it(load, tmp_path, alice, bob, client):
     dataset = texts(load, tmp_path)
     addresses = [reverse(name, args=[dataset.slug]) for name in ("dataset-export", "api-dataset-export")]
     client.force_login(bob)
@@ -106,14 +101,11 @@ def test_card_and_croissant_say_which_file_is_which_table_to_those_who_see_the_d
         card, croissant = card_of(archive), json.loads(archive.read("croissant.json"))
         data = {name: archive.read(f"data/{name}") for name in ("samples.parquet", "outputs.parquet")}
 
-    assert [(one["config_name"], one["data_files"][0]["path"]) for one in card["configs"]] == [
-        ("samples", "data/samples.parquet"),
-        ("outputs", "data/outputs.parquet"),
-    ]
+    files = [(one["config_name"], one["data_files"][0]["path"]) for one in card["configs"]]
+    assert files == [("samples", "data/samples.parquet"), ("outputs", "data/outputs.parquet")]
     assert [one["splits"][0]["num_examples"] for one in card["dataset_info"]] == [2, 3]
-    assert {one["@id"]: one["sha256"] for one in croissant["distribution"]} == {
-        name: hashlib.sha256(content).hexdigest() for name, content in data.items()
-    }
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in data.items()}
+    assert {one["@id"]: one["sha256"] for one in croissant["distribution"]} == hashes
     for table, described in zip(("samples", "outputs"), croissant["recordSet"], strict=True):
         path = tmp_path / f"{table}.parquet"
         path.write_bytes(data[f"{table}.parquet"])
@@ -189,10 +181,8 @@ def test_a_board_is_exported_with_its_ratings_and_its_battles_are_imported_again
 
 
 def results(board):
-    rows = Battle.objects.filter(board=board).values_list(
-        "sample__subset", "sample__index", "left__name", "right__name", "winner"
-    )
-    return sorted(rows)
+    fields = ("sample__subset", "sample__index", "left__name", "right__name", "winner")
+    return sorted(Battle.objects.filter(board=board).values_list(*fields))
 
 
 def test_the_command_writes_a_zip_or_a_folder_that_load_dataset_reads(load, alice, tmp_path):

@@ -7,20 +7,17 @@ from django.urls import reverse
 
 from accounts.models import AuditEntry
 from experiments.library.datasets import demonstration, images
-from experiments.models import Battle, Dataset, Image, Upload
+from experiments.models import Battle, Dataset, Image, Output, Upload
 from experiments.workflows.battles.campaign.boards import people_board
 from tests.experiments.datasets.files import packed, png, table
 from tests.markup import Page
 
-ROWS = table(
-    [{"id": number, "prompt": f"question {number}", "kind": "easy", "gpt": f"answer {number}"} for number in range(3)]
-)
+ROWS = table([{"id": n, "prompt": f"question {n}", "kind": "easy", "gpt": f"answer {n}"} for n in range(3)])
 
 
 def sent(browser, name="a.csv", data=ROWS):
-    return browser.post(
-        "/datasets/new/", {"file": SimpleUploadedFile(name, data.encode() if isinstance(data, str) else data)}
-    )
+    content = data if isinstance(data, bytes) else data.encode()
+    return browser.post("/datasets/new/", {"file": SimpleUploadedFile(name, content)})
 
 
 def html(response):
@@ -84,6 +81,8 @@ def test_a_file_that_cannot_be_taken_or_read_is_refused_with_the_reason_and_forg
 def test_visitors_see_public_datasets_with_pictures_which_are_kept_a_while_and_forgotten_with_them(alice, browser):
     visitor = Client()
     dataset = demonstration.make_images(alice)
+    assert demonstration.make_images(alice) == dataset, "it is made once"
+    assert (dataset.samples.count(), dataset.contestants.count(), dataset.is_ready) == (12, 4, True)
     sample = reverse("dataset-sample", args=[dataset.slug, dataset.samples.first().pk])
     page = html(visitor.get(sample))
     assert page.count('class="output"') == 4
@@ -117,11 +116,16 @@ def test_visitors_see_public_datasets_with_pictures_which_are_kept_a_while_and_f
     assert images.forget_unused() == len(kept) > 0
     assert not any(image.path.exists() for image in kept)
     assert not Image.objects.exists()
+    Dataset.objects.all().delete()
+    demonstration.make_images(alice)
+    assert {image.pk for image in Image.objects.all()} == {image.pk for image in kept}, "the same everywhere"
 
 
 @pytest.mark.databases
 def test_contestants_are_described_and_left_out_and_a_dataset_deleted_as_long_as_nothing_rests_on_it(alice, browser):
     dataset = demonstration.make_text(alice)
+    assert demonstration.make_text(alice) == dataset
+    assert Output.objects.filter(sample__dataset=dataset).count() == 48
     board, one = people_board(dataset), dataset.contestants.first()
     address = reverse("contestant-change", args=[dataset.slug, one.pk])
 
@@ -158,9 +162,7 @@ def test_contestants_are_described_and_left_out_and_a_dataset_deleted_as_long_as
 
 
 def test_samples_are_found_by_words_category_and_page(alice, browser, load_text):
-    rows = [
-        {"index": n, "prompt": f"about {'cats' if n % 2 else 'dogs'} {n}", "category": f"c{n % 3}"} for n in range(60)
-    ]
+    rows = [{"index": n, "prompt": f"{'cats' if n % 2 else 'dogs'} {n}", "category": f"c{n % 3}"} for n in range(60)]
     dataset = load_text("a.csv", table(rows))
     address = dataset.get_absolute_url()
 
@@ -175,9 +177,7 @@ def test_samples_are_found_by_words_category_and_page(alice, browser, load_text)
         assert browser.get(address + nonsense).status_code == 200
 
 
-def test_outputs_are_sent_and_what_became_of_them_is_shown_with_samples_by_small_pictures(
-    browser, load, work, tmp_path
-):
+def test_outputs_are_sent_and_what_became_of_them_is_shown_beside_small_pictures(browser, load, work, tmp_path):
     rows = [{"index": n, "instruction": f"scene {n}", "image": "given/0.png" if n == 0 else ""} for n in range(3)]
     files = {"data.csv": table(rows), "given/0.png": png("red"), "models/zealous/0.png": png("green")}
     files |= {f"models/{name}/1.png": png(name) for name in ("blue", "grey", "navy", "pink", "teal")}

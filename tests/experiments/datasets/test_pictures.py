@@ -224,9 +224,7 @@ def test_a_document_is_read_in_pieces_of_any_size(tmp_path, monkeypatch):
 
 
 @pytest.mark.system
-def test_the_process_has_neither_our_environment_nor_django_nor_a_network_and_dies_with_its_parent(
-    tmp_path, monkeypatch
-):
+def test_the_process_has_neither_environment_django_nor_network_and_dies_with_its_parent(tmp_path, monkeypatch):
     """It is in a namespace of its own, where the kernel allows one, in which nothing but an idle loopback is found.
     DuckDB takes a program without a file for a person at a terminal: it would draw a bar of its progress there.
     """

@@ -37,9 +37,7 @@ def again(dataset):
     return Dataset.objects.get(pk=dataset.pk)
 
 
-def test_a_dataset_shows_how_far_its_file_is_read_or_why_it_was_refused_in_its_owners_language(
-    send, work, alice, monkeypatch
-):
+def test_a_dataset_shows_how_far_it_is_read_or_why_not_in_its_owners_language(send, work, alice, monkeypatch):
     alice.language = "zh-hans"
     alice.save()
     monkeypatch.setattr(process, "sentence", lambda code, facts: f"{code} in {get_language()}")
@@ -213,9 +211,7 @@ def test_it_is_tidied_every_ten_minutes_and_not_with_every_sweep(monkeypatch):
         assert len(tidied) == times
 
 
-def test_a_full_disk_is_said_and_leaves_nothing_and_nobody_fills_it_with_files_that_wait(
-    alice, charlie, load, tmp_path, monkeypatch, settings
-):
+def test_a_full_disk_leaves_nothing_and_few_files_may_wait(alice, charlie, load, tmp_path, monkeypatch, settings):
     with monkeypatch.context() as disk:
         disk.setattr(SimpleUploadedFile, "chunks", full)
         with pytest.raises(Invalid, match="The server's disk is full"):

@@ -168,9 +168,7 @@ def test_a_table_of_outputs_is_added_and_what_is_there_is_kept(questions, add):
     assert list(outputs.values_list("text", flat=True)) == ["A 0", "A 1", "second"]
 
 
-def test_pictures_belong_to_the_contestants_of_their_folders_or_who_is_named(
-    load_text, questions, add, alice, tmp_path
-):
+def test_pictures_belong_to_contestants_by_their_folders_or_by_name(load_text, questions, add, alice, tmp_path):
     scenes = load_text("s.csv", table([{"index": number, "prompt": "draw"} for number in (0, 1)]), modality="image")
     files = {"run_20260101/a/0.png": png("red"), "run_20260101/a/1.png": png("blue"), "run_20260101/b/0.png": png()}
     bare = packed(tmp_path / "bare.zip", {"0.png": png(), "1.png": png("blue")})

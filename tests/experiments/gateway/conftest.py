@@ -88,9 +88,7 @@ class ReplayingProvider:
 class Connection(asyncio.Transport):
     """What asyncio has a socket for: takes a request, and plays what the provider replays."""
 
-    def __init__(
-        self, provider: ReplayingProvider, protocol: asyncio.Protocol, loop: asyncio.AbstractEventLoop
-    ) -> None:
+    def __init__(self, provider: ReplayingProvider, protocol: asyncio.Protocol, loop: VirtualLoop) -> None:
         super().__init__()
         self._provider, self._protocol, self._loop = provider, protocol, loop
         self._asked = b""

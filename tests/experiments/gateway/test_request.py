@@ -17,7 +17,7 @@ def prepared(asker_request):
     return lambda stream=True, **changes: prepare(asker_request(**changes), stream=stream)
 
 
-def test_an_ordinary_request_says_no_more_than_it_must(prepared):
+def test_an_ordinary_request_says_no_more_than_it_must_and_routing_is_sent_when_it_is_asked_for(prepared):
     result = prepared(messages=(SYSTEM, USER))
     assert result.body == {
         "model": "m",
@@ -26,6 +26,11 @@ def test_an_ordinary_request_says_no_more_than_it_must(prepared):
         "stream_options": {"include_usage": True},
     }
     assert result.warnings == ()
+
+    strict = {"allow_fallbacks": False, "require_parameters": True}
+    assert prepared(routing=Routing()).body["provider"] == strict
+    routing = Routing(order=("a", "b"), data_collection="deny")
+    assert prepared(routing=routing).body["provider"] == {**strict, "order": ["a", "b"], "data_collection": "deny"}
 
 
 def test_every_parameter_goes_under_its_name_and_logprobs_without_alternatives_are_asked_for_alone(prepared):
@@ -104,15 +109,3 @@ def test_q31_images_go_as_parts_to_a_model_that_sees_and_are_left_out_and_named_
     result = prepared(messages=(message,))
     assert result.body["messages"][0]["content"] == "What is it?"
     assert "images" in result.warnings[0]
-
-
-def test_routing_is_sent_only_when_it_is_asked_for(prepared):
-    assert "provider" not in prepared().body
-    assert prepared(routing=Routing()).body["provider"] == {"allow_fallbacks": False, "require_parameters": True}
-    routing = Routing(order=("a", "b"), data_collection="deny")
-    assert prepared(routing=routing).body["provider"] == {
-        "allow_fallbacks": False,
-        "require_parameters": True,
-        "order": ["a", "b"],
-        "data_collection": "deny",
-    }

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.experiments.reports.html_pages import section, told, words
+from tests.experiments.reports.documents import section, told, words
 from tests.experiments.reports.records import SCORES, Record, logprobs
 from tests.markup import Page
 

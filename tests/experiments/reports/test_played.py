@@ -13,8 +13,7 @@ from experiments.runs.reports.markdown import render_markdown
 from experiments.runs.reports.pdf import render_pdf
 from experiments.runs.steering import branching, steering
 from experiments.workflows.judging import services as judging
-from tests.experiments.reports.documents import assert_equal, assert_same_page
-from tests.experiments.reports.html_pages import section, words
+from tests.experiments.reports.documents import assert_equal, assert_same_page, section, words
 from tests.experiments.reports.test_pdf import read, text_of
 from tests.making import maker
 

@@ -104,10 +104,10 @@ def readable():
     return [path for path in ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", sys.base_prefix) if os.path.exists(path)]
 
 
-def tried_with(backend: Backend, body: str, required: tuple[str, ...] = ()):
+def tried_with(backend: Backend, body: str, required: tuple[str, ...] = (), **limits: float):
     code = f"import os, socket\ndef solve():\n    {body}\n    return 42"
-    program = Program(code, "solve", Limits(), required)
-    return tried(program, Test("only", [], 42), backend=backend, language=PYTHON, seconds=20)
+    program = Program(code, "solve", Limits(**limits), required)
+    return tried(program, Test("only", [], 42), backend=backend, language=PYTHON, seconds=limits.get("seconds", 20))
 
 
 def test_each_of_the_kernels_walls_holds_alone_and_a_box_that_lacks_one_runs_nothing():
@@ -135,9 +135,7 @@ def test_the_namespaces_hold_without_them(backend):
 def test_a_container_is_told_everything_on_its_stdin(tmp_path, monkeypatch):
     """By a `docker` that runs the command of the image on this machine: what is tested is what we tell it."""
     program = tmp_path / "docker"
-    program.write_text(
-        '#!/bin/sh\nwhile [ "$1" != stand-in ]; do shift; done; shift; shift\nexec /usr/bin/python3 "$@"\n'
-    )
+    program.write_text('#!/bin/sh\nwhile [ "$1" != stand-in ]; do shift; done\nshift 2; exec /usr/bin/python3 "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     docker_here = backend_named("docker:stand-in")
@@ -149,7 +147,7 @@ def test_a_container_is_told_everything_on_its_stdin(tmp_path, monkeypatch):
     backend = replace(docker_here, box=outside)
 
     assert tried_with(backend, "pass").result.verdict == "passed"
-    assert tried_with(backend, "while True: pass").result.verdict == "timeout"
+    assert tried_with(backend, "while True: pass", seconds=1).result.verdict == "timeout"
 
 
 @pytest.mark.parametrize("backend", first_of(SAFE))

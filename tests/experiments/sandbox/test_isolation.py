@@ -72,9 +72,8 @@ def test_a_sandbox_with_a_hole_is_refused_with_what_it_lets_through(nothing_know
         run("def solve(): return 42", [Test("only", [], 42)])
 
     said = str(refused.value)
-    assert said.startswith(
-        "No sandbox here keeps a program in. namespaces does not hide the files, cut off the network,"
-    )
+    beginning = "No sandbox here keeps a program in. namespaces does not hide the files, cut off the network,"
+    assert said.startswith(beginning)
     assert "pass the attack “reads no file of this machine”" in said
     assert "docker" in said
     assert probe() == Probe(None, probe().layers, False, said)
@@ -92,9 +91,8 @@ def test_docker_without_a_daemon_and_a_backend_that_there_is_not_say_what_is_mis
     with pytest.raises(Unavailable, match="There is no sandbox 'chroot'; there are bubblewrap, namespaces"):
         run("def solve(): ...", [], backend="chroot")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert probe("docker", fresh=True).refusal == (
-        "The docker command is missing: apt install docker.io, or ask for another sandbox."
-    )
+    missing = "The docker command is missing: apt install docker.io, or ask for another sandbox."
+    assert probe("docker", fresh=True).refusal == missing
     (tmp_path / "docker").write_text("#!/bin/sh\necho Cannot connect >&2\nexit 1\n")
     (tmp_path / "docker").chmod(0o755)
 

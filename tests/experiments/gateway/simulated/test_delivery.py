@@ -11,7 +11,7 @@ import pytest
 
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Ledger
-from tests.parts.simulated import serve
+from tests.parts import in_process
 
 
 async def test_an_answer_that_stalls_waits_for_the_client_to_leave(client, body, provider):
@@ -44,15 +44,15 @@ async def test_tokens_come_one_by_one_at_the_rate_of_the_name_and_a_whole_answer
     assert clock() - began == pytest.approx(times[-1], abs=20)
 
 
-@pytest.mark.system
-def test_the_ledger_is_appended_to_a_file(tmp_path, body):
+async def test_the_ledger_is_appended_to_a_file(tmp_path, body):
     path = tmp_path / "ledger.jsonl"
     provider = SimulatedProvider(ledger=Ledger(path))
-    with serve(provider) as base_url, httpx.Client(base_url=base_url) as client:
-        client.post("/chat/completions", json=body())
-        client.post("/chat/completions", content=b"{")
-        rows = provider.ledger.rows()
-    assert [json.loads(line) for line in path.read_text().splitlines()] == rows
+    with in_process.served(provider) as base_url:
+        async with httpx.AsyncClient(base_url=base_url, transport=in_process.Transport()) as client:
+            await client.post("/chat/completions", json=body())
+            await client.post("/chat/completions", content=b"{")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert rows == provider.ledger.rows()
     assert [row["outcome"] for row in rows] == ["finished", "failed_400"]
 
 

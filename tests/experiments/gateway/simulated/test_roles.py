@@ -39,9 +39,8 @@ def answered(body):
 
 
 def judged(first, second, model="judge"):
-    step = judge_step(
-        "turn/1/judge", CAST, TurnToJudge(1, dict.fromkeys("AB", "Share."), [], {"A": first, "B": second})
-    )
+    turn = TurnToJudge(1, dict.fromkeys("AB", "Share."), [], {"A": first, "B": second})
+    step = judge_step("turn/1/judge", CAST, turn)
     return read_verdicts(Outcome(text=said(model, step.messages, step.schema)), ("A", "B"))[0]
 
 
