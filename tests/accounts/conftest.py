@@ -40,7 +40,6 @@ def visitor(db: None) -> Client:
 
 @pytest.fixture
 def entries_of() -> Callable[..., list[AuditEntry]]:
-    """The entries of an action, oldest first."""
     return lambda action: list(AuditEntry.objects.filter(action=action).order_by("pk"))
 
 
@@ -82,5 +81,4 @@ def is_in(browser: Client) -> bool:
 
 
 def link_in(letter: Any) -> str:
-    """The path of the link that the letter holds."""
     return re.search(r"http://testserver(/\S+)", letter.body)[1]

@@ -27,7 +27,9 @@ def wind_back(browser, **ago):
     session.save()
 
 
-def test_one_that_is_used_lasts_two_weeks_at_most_and_use_is_noted_now_and_then(browser, django_assert_num_queries):
+def test_one_that_is_used_lasts_two_weeks_at_most_and_another_three_days(
+    browser, alice, django_assert_num_queries, entries_of, settings
+):
     wind_back(browser, begun=HOUR, seen=4 * HOUR)
     browser.get("/language/")
     seen = browser.session["seen"]
@@ -42,16 +44,12 @@ def test_one_that_is_used_lasts_two_weeks_at_most_and_use_is_noted_now_and_then(
     assert browser.get("/account/").status_code == 302
     assert browser.get("/api/runs/").status_code == 401
 
-
-def test_one_that_was_not_used_for_days_ends_and_its_row_is_of_no_use(browser, entries_of, settings):
-    row = Session.objects.get(pk=browser.session.session_key)
+    unused = signed_in(alice)
+    row = Session.objects.get(pk=unused.session.session_key)
     assert 0 <= (row.expire_date - timezone.now()).total_seconds() <= settings.SESSION_COOKIE_AGE == 72 * HOUR
-    wind_back(browser, begun=4 * DAY, seen=73 * HOUR)
-
-    answer = browser.get("/account/", follow=True)
-
-    assert "Your sign-in has expired." in answer.content.decode()
-    assert entries_of(Action.SIGNED_OUT)[0].detail == {"expired": True}
+    wind_back(unused, begun=4 * DAY, seen=73 * HOUR)
+    assert "Your sign-in has expired." in unused.get("/account/", follow=True).content.decode()
+    assert entries_of(Action.SIGNED_OUT)[-1].detail == {"expired": True}
 
 
 def test_one_elsewhere_or_all_others_are_ended_and_somebody_elses_is_not_found(visitor, alice, bob, entries_of):

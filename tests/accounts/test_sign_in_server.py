@@ -81,11 +81,8 @@ class SignInServer:
         if path == "/.well-known/openid-configuration":
             places = {name: f"{self.issuer}/{name}" for name in ("authorization_endpoint", "token_endpoint")}
             places |= {"userinfo_endpoint": f"{self.issuer}/userinfo", "jwks_uri": f"{self.issuer}/keys"}
-            return {
-                "issuer": self.calls_itself or self.issuer,
-                **places,
-                "token_endpoint_auth_methods_supported": ["client_secret_post"],
-            }
+            ways = {"token_endpoint_auth_methods_supported": ["client_secret_post"]}
+            return {"issuer": self.calls_itself or self.issuer, **places, **ways}
         if path == "/keys":
             if isinstance(self.signs_with, bytes):
                 secret = base64.urlsafe_b64encode(self.signs_with).decode().rstrip("=")
@@ -110,7 +107,6 @@ def server(settings, key):
 
 
 def come_in(browser, server, query="?process=login"):
-    """Through the server and back; what is answered then."""
     away = browser.get(f"{BEGIN}{query}")
     return browser.get(server.authorize(away["Location"]))
 

@@ -18,10 +18,10 @@ from tests.experiments.scans.conftest import DEFINITION
 NOBODYS = "01900000-0000-7000-8000-000000000000"
 
 
-def test_a_run_is_played_and_everything_in_it_can_be_read(arena, begin, monkeypatch, tmp_path):
+def test_a_run_is_played_and_everything_in_it_can_be_read(arena, monkeypatch, tmp_path):
     for model in ProviderModel.objects.all():
         model.prices.create(since=timezone.now(), input=Decimal("0.000001"), output=Decimal("0.000004"))
-    run = arena.wait(begin(judge=True, filter=True, max_turns=2))
+    run = arena.wait(begun(arena, judge=True, filter=True, max_turns=2))
 
     assert (run.state, run.stop_reason, run.turn) == ("completed", "max_turns", 2)
     assert run.metrics
@@ -52,8 +52,8 @@ def test_a_run_is_played_and_everything_in_it_can_be_read(arena, begin, monkeypa
     assert arena.budgets().all() == []
 
 
-def test_a_run_that_waits_is_answered_at_its_pause(arena, begin):
-    run = begin(mode="manual", max_turns=2)
+def test_a_run_that_waits_is_answered_at_its_pause(arena):
+    run = begun(arena, mode="manual", max_turns=2)
     heard = []
     for event in arena.watch(run):
         heard.append(event.seq)
@@ -71,8 +71,8 @@ def test_a_run_that_waits_is_answered_at_its_pause(arena, begin):
     assert arena.runs.stop(run).state == "stopped"
 
 
-def test_a_branch_says_something_else_repeats_have_seeds_of_their_own_and_favorites_are_marked_once(arena, begin):
-    run = arena.wait(begin(max_turns=2))
+def test_a_branch_says_something_else_repeats_have_seeds_of_their_own_and_favorites_are_marked_once(arena):
+    run = arena.wait(begun(arena, max_turns=2))
     first = arena.runs.messages(run).first()
 
     branch = arena.wait(arena.runs.branch(first, "Let us share them by need."))
@@ -112,8 +112,8 @@ def away_at(monkeypatch, *times):
     monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", awaited)
 
 
-def test_every_event_comes_once_and_in_order_even_when_the_platform_was_away(arena, begin, monkeypatch, token):
-    run, troubles = begin(), []
+def test_every_event_comes_once_and_in_order_even_when_the_platform_was_away(arena, monkeypatch, token):
+    run, troubles = begun(arena), []
 
     def on_trouble(said, seconds):
         troubles.append(said and seconds > 0)

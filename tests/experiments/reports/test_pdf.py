@@ -5,7 +5,6 @@ import re
 from functools import partial
 from itertools import pairwise
 
-import pytest
 from fontTools.ttLib import TTFont
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,12 +34,6 @@ def told(record):
 
 def outline_of(reader):
     return [[one.title for one in entry] if isinstance(entry, list) else entry.title for entry in reader.outline]
-
-
-def shown_codes(reader):
-    drawn = [one for page in reader.pages for one in ContentStream(page.get_contents(), reader).operations]
-    texts = [operands[0] for operands, operator in drawn if operator == b"Tj"]
-    return {code for text in texts for code in getattr(text, "original_bytes", text)}
 
 
 def test_pages_are_numbered_and_there_are_bookmarks_and_progress(alice):
@@ -89,7 +82,9 @@ def test_whatever_was_said_is_drawn_with_fonts_that_are_inside_and_can_be_copied
     assert "average confidence 56.7 %, 1 of 3 tokens below 50 %" in text
     assert "less than 50 %, solid line" in text, "tokens are more than colours"
     assert "םולש" in text or "שלום" in text
-    assert 0 not in shown_codes(reader)  # the box that stands for a missing glyph
+    drawn = [one for page in reader.pages for one in ContentStream(page.get_contents(), reader).operations]
+    texts = [operands[0] for operands, operator in drawn if operator == b"Tj"]
+    assert not any(0 in getattr(one, "original_bytes", one) for one in texts), "the box for a missing glyph"
     assert reader.metadata
     assert reader.metadata.title == "星际 <b>talk</b> 🧿"
     assert reader.trailer["/Root"]["/Lang"] == "en"
@@ -116,15 +111,11 @@ def test_what_is_longer_than_a_line_or_a_page_goes_on_in_order(alice):
     places = [text.index(f"word{n} ") for n in range(0, 1190, 10)]
     assert all(before < after for before, after in pairwise(places))
     assert sum(map(len, re.findall("x{20,}", text))) == 3000
-    for page in reader.pages:
-        assert all(place < 595 for place in _right_ends(page))
-    assert text.count("err999") == 2  # in the log and among the calls
-
-
-def _right_ends(page):
     ends = []
-    page.extract_text(visitor_text=lambda text, _cm, tm, _font, size: ends.append(tm[4]) if text.strip() else None)
-    return ends
+    for page in reader.pages:
+        page.extract_text(visitor_text=lambda said, _cm, tm, *_font: ends.append(tm[4]) if said.strip() else None)
+    assert max(ends) < 595
+    assert text.count("err999") == 2  # in the log and among the calls
 
 
 def test_reports_can_be_drawn_at_the_same_time(alice):
@@ -140,7 +131,6 @@ def test_reports_can_be_drawn_at_the_same_time(alice):
         assert said in text_of(read(pdf))
 
 
-INK = Ink(size=10)
 TEXTS = (
     "Plain words stand here (in brackets) - and go on, until the line is full; then they go on below.\n\n  indented",
     "这里有一段没有空格的中文，它必须在字之间换行；但是标点不能在行首。（括号也不能在行尾）好的。",
@@ -149,25 +139,19 @@ TEXTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def faces():
-    typefaces = Typefaces()
+def test_lines_break_where_their_script_allows_it_none_is_too_wide_and_nothing_is_lost():
+    faces = Typefaces()
     for text in TEXTS:
-        typefaces.need("regular", text)
-    with typefaces.cut():
-        yield typefaces
-
-
-def lines(faces, text, width=120):
-    return ["".join(piece.text for piece in line) for line in break_lines(faces, [Span(text, INK)], width)]
-
-
-def test_lines_break_where_their_script_allows_it_none_is_too_wide_and_nothing_is_lost(faces):
-    for text in TEXTS:
-        broken = lines(faces, text)
-        assert all(faces.width("regular", 10, line.rstrip()) <= 120.01 for line in broken), text
-        assert "".join("".join(broken).split()) == "".join(text.split()), text
-    english, chinese = lines(faces, TEXTS[0]), lines(faces, TEXTS[1])
+        faces.need("regular", text)
+    with faces.cut():
+        broken = [
+            ["".join(piece.text for piece in line) for line in break_lines(faces, [Span(text, Ink(size=10))], 120)]
+            for text in TEXTS
+        ]
+        for text, found in zip(TEXTS, broken, strict=True):
+            assert all(faces.width("regular", 10, line.rstrip()) <= 120.01 for line in found), text
+            assert "".join("".join(found).split()) == "".join(text.split()), text
+    english, chinese, *_others = broken
     assert {word for line in english for word in line.split()} == set(TEXTS[0].split()), "words that fit stay whole"
     assert english[-2:] == ["", "  indented"]
     assert len(chinese) > 3

@@ -41,7 +41,6 @@ class Host:
         return self.folder / "canary.txt"
 
     def told(self) -> dict[str, Any]:
-        """What the program is told, as JSON."""
         return {
             "file": str(self.canary),
             "folder": str(self.folder),
@@ -104,7 +103,6 @@ def adopting_orphans() -> Iterator[None]:
 
 @contextlib.contextmanager
 def trapped() -> Iterator[Host]:
-    """A machine with its traps set, open to every user."""
     folder = Path(tempfile.mkdtemp(prefix="host-", dir="/tmp"))
     folder.chmod(0o777)
     try:

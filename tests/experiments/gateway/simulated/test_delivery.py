@@ -14,14 +14,14 @@ from experiments.gateway.simulated.stream import Ledger
 from tests.parts import in_process
 
 
-async def test_an_answer_that_stalls_waits_for_the_client_to_leave(client, body, provider):
+async def test_an_answer_that_stalls_waits_for_the_client_to_leave(client, body, simulated):
     for fail, outcome in (("stall:after=3", "stalled"), ("silent", "silent")):
         for streamed in (True, False):
             request = body(f"sim/cooperative:first=0:fail={fail}", stream=streamed)
             with pytest.raises(httpx.ReadTimeout):
                 await client.post("/chat/completions", json=request, timeout=httpx.Timeout(600, read=30))
             await asyncio.sleep(1)
-            row = provider.ledger()[-1]
+            row = simulated.ledger()[-1]
             assert row["outcome"] == outcome
             assert row["ended"] - row["received"] == pytest.approx(30, abs=15)
             assert row["first_byte"] is None or outcome == "stalled"
