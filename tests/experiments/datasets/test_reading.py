@@ -182,7 +182,7 @@ def full(*_args, **_more):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, settings):
+def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, settings, monkeypatch):
     root = Path(settings.UPLOADS_DIR)
     used, over = keep(alice), keep(alice)
     Upload.objects.filter(pk=over.pk).update(state="done")  # its worker was killed before it took the file away
@@ -199,16 +199,12 @@ def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, s
     assert [path.exists() for path in (*unknown, over.folder)] == [False] * 4
     assert all(path.exists() for path in (*kept, used.path))
 
-
-def test_it_is_tidied_every_ten_minutes_and_not_with_every_sweep(monkeypatch):
-    tidied = []
+    tidied, tidier = [], uploads.Tidier()
     monkeypatch.setattr(uploads, "tidy", lambda: tidied.append(1))
-    tidier = uploads.Tidier()
-
     for seconds, times in ((0, 1), (1, 1), (uploads.EVERY_SECONDS - 10, 1), (10, 2), (1, 2)):
         time.sleep(seconds)
         tidier.look()
-        assert len(tidied) == times
+        assert len(tidied) == times, "every ten minutes, and not with every sweep"
 
 
 def test_a_full_disk_leaves_nothing_and_few_files_may_wait(alice, charlie, load, tmp_path, monkeypatch, settings):

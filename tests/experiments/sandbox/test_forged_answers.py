@@ -28,12 +28,8 @@ def solve(body):
 """
 
 
-def nested(depth: int) -> str:
-    return '"value":' + '["l",' * depth + "1" + "]" * depth
-
-
 BODIES = {
-    **{f"{depth} lists in lists": nested(depth) for depth in (150, 250, 436, 484, 5000)},
+    **{f"{n} lists in lists": '"value":' + '["l",' * n + "1" + "]" * n for n in (150, 250, 436, 484, 5000)},
     "objects in objects": '"value":' + '["d","a",' * 400 + "1" + "]" * 400,
     "sets in sets": '"value":' + '["s",' * 450 + "1" + "]" * 450,
     "countless items": '"value":["l"' + ",0" * 450_000 + "]",

@@ -103,23 +103,16 @@ def test_either_namespaces_or_the_kernels_filters_suffice():
         assert broken_promises(walls) == broken
 
 
-def machine(folder, **files):
-    for path, text in files.items():
-        place = folder / path.replace("__", "/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text)
-    return folder
-
-
 def test_it_says_how_to_get_namespaces_on_debian_on_ubuntu_and_in_containers(tmp_path):
-    debian = machine(tmp_path / "debian", proc__sys__kernel__unprivileged_userns_clone="0\n")
-    ubuntu = machine(tmp_path / "ubuntu", proc__sys__kernel__apparmor_restrict_unprivileged_userns="1\n")
-    none = machine(tmp_path / "none", proc__sys__user__max_user_namespaces="0\n")
-    container = machine(tmp_path / "container", run__x="")
-    (container / ".dockerenv").touch()
+    def hints_on(machine, path, text=""):
+        place = tmp_path / machine / path
+        place.parent.mkdir(parents=True)
+        place.write_text(text)
+        return hints(tmp_path / machine)
 
-    assert "sysctl -w kernel.unprivileged_userns_clone=1" in hints(debian)[0]
-    assert "AppArmor" in hints(ubuntu)[0]
-    assert "user.max_user_namespaces=10000" in hints(none)[0]
-    assert hints(container) == [IN_A_CONTAINER]
+    on_debian = hints_on("debian", "proc/sys/kernel/unprivileged_userns_clone", "0\n")
+    assert "sysctl -w kernel.unprivileged_userns_clone=1" in on_debian[0]
+    assert "AppArmor" in hints_on("ubuntu", "proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n")[0]
+    assert "user.max_user_namespaces=10000" in hints_on("none", "proc/sys/user/max_user_namespaces", "0\n")[0]
+    assert hints_on("container", ".dockerenv") == [IN_A_CONTAINER]
     assert hints(tmp_path)[-1] == OTHERWISE
