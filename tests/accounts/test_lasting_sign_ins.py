@@ -18,6 +18,8 @@ from tests.accounts.conftest import is_in, sign_in
 from tests.fixtures import PASSWORD, signed_in, step_up
 
 HOUR, DAY = 3600, 86_400
+CONFIRM = "/account/confirm/"
+NEW_TOKEN = {"name": "notebook", "days": "7", "scopes": ["read"]}
 Action = AuditEntry.Action
 
 
@@ -88,10 +90,6 @@ def test_the_command_ends_those_of_one_person_or_all(alice, bob, entries_of, cap
     assert not is_in(second)
     assert capsys.readouterr().out.splitlines() == ["1 sign-ins have ended."] * 2
     assert [entry.detail for entry in entries_of(Action.SIGNED_OUT)] == [{"by_command": 1}] * 2
-
-
-CONFIRM = "/account/confirm/"
-NEW_TOKEN = {"name": "notebook", "days": "7", "scopes": ["read"]}
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_every_parameter_goes_under_its_name_and_logprobs_without_alternatives_a
     assert "X-Client-Request-Id" not in result.headers
 
 
-def test_q21_what_a_model_would_ignore_is_left_out_and_named(prepared):
+def test_q21_q22_what_a_model_would_ignore_is_left_out_and_named_and_max_tokens_has_its_own_name(prepared):
     capabilities = Capabilities(temperature=False, seed=False, logprobs=False)
     params = Params(temperature=1.5, top_p=0.5, seed=7, top_logprobs=2, reasoning_effort="high")
     result = prepared(params=params, capabilities=capabilities)
@@ -55,8 +55,6 @@ def test_q21_what_a_model_would_ignore_is_left_out_and_named(prepared):
     assert not (refused | {"top_logprobs"}) & result.body.keys()
     assert {warning.split()[0] for warning in result.warnings} == refused
 
-
-def test_q22_max_tokens_goes_under_the_models_own_name(prepared):
     capabilities = Capabilities(max_tokens_field="max_completion_tokens", max_output_tokens=100)
     result = prepared(params=Params(max_tokens=500), capabilities=capabilities)
     assert result.body["max_completion_tokens"] == 100

@@ -42,17 +42,15 @@ def test_an_event_that_repeats_the_one_before_but_for_its_text_is_read_without_b
         assert pattern.read(BEFORE.replace('"word"', said)) == text, said
         assert pattern.read(BEFORE.replace('"7"', '"8"')) == "", said
 
-
-def test_what_stands_at_another_place_too_or_changes_with_every_event_is_parsed_again():
     with_refusal = BEFORE.replace('"content"', '"refusal": "No.", "content"')
     for event in (BEFORE.replace('"7"', '"word"'), BEFORE.replace("content", "contents"), with_refusal):
         pattern = EventPattern()
         pattern.learn(event, parse_chunk(json.loads(event))._replace(text="word"))
-        assert pattern.read(event) == ""
+        assert pattern.read(event) == "", "the word stands at another place too"
     for number in range(20):
         event = BEFORE.replace('"7"', f'"{number}"')
         pattern.learn(event, parse_chunk(json.loads(event)))
-    assert pattern.read(event) == ""
+    assert pattern.read(event) == "", "it changes with every event"
 
 
 def split(*texts: str, opened: bool = False) -> tuple[str, str]:

@@ -171,11 +171,6 @@ def council(alice, exported):
     return exported(deliberations.council(alice).run)
 
 
-@pytest.fixture
-def contest(alice, exported):
-    return exported(contest_rows.contest(alice, 2).run)
-
-
 def test_what_is_wrong_is_named_and_nothing_is_stored(arena_run, refuse):
     for path, value, place in (
         (["report_version"], 2, "report_version"),
@@ -205,7 +200,8 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(arena_run, refuse):
         assert place in refuse(changed(arena_run, *path, value=value)).errors, (path, value)
 
 
-def test_a_council_or_contest_that_could_not_be_drawn_or_rated_is_refused_with_its_place(council, contest, refuse):
+def test_a_council_or_contest_that_could_not_be_drawn_is_refused_with_its_place(council, alice, exported, refuse):
+    contest = exported(contest_rows.contest(alice, 2).run)
     for document, path, value, said in (
         (council, ("ballots", 0, "order"), [["member-1"]], "not shown"),
         (council, ("ballots", 0, "order"), [["member-2"], ["member-2"]], "one twice"),

@@ -8,10 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from .conftest import text_of
 
-QUESTIONS = {
-    "en": "Should a small lab run its own language models or rent them?",
-    "zh": "小型实验室应该自己运行语言模型还是租用？",
-}
 PERSONALITIES = ("cooperative", "competitive", "neutral", "sceptical", "practical", "deceptive", "drifting")
 
 
@@ -37,7 +33,10 @@ async def test_a_conversation_speaks_of_its_scenario_takes_up_what_was_said_and_
 
 
 async def test_a_question_is_answered_in_its_language_and_by_each_personality_otherwise(ask):
-    for language, question in QUESTIONS.items():
+    for language, question in (
+        ("en", "Should a small lab run its own language models or rent them?"),
+        ("zh", "小型实验室应该自己运行语言模型还是租用？"),
+    ):
         asked = [{"role": "user", "content": question}]
         texts = {text_of(await ask(f"sim/{name}:first=0", messages=asked, seed=1)) for name in PERSONALITIES}
         assert len(texts) == len(PERSONALITIES)
