@@ -12,7 +12,8 @@ from django.utils import timezone
 from arena_lab import Arena, AsyncArena, Conflict, Invalid, NotFound, NothingOpen, questions
 from arena_lab.records import Judgment
 from experiments.models import ProviderModel
-from tests.client.conftest import IN_PROCESS, SLOW, answer, answer_awaiting, begun, run_awaiting
+from tests.client import conftest
+from tests.client.conftest import IN_PROCESS, SLOW, answer, begun, run_awaiting
 from tests.experiments.scans.conftest import DEFINITION
 
 NOBODYS = "01900000-0000-7000-8000-000000000000"
@@ -96,20 +97,13 @@ def away_at(monkeypatch, *times):
     """The platform cannot be reached when it is asked for the first, second … time, as they are given."""
     asked = itertools.count(1)
 
-    def is_away():
+    def sometimes(transport, request):
         if next(asked) in times:
             raise httpx.ConnectError("nobody listens")
-
-    def sometimes(_transport, request):
-        is_away()
-        return answer(_transport, request)
-
-    async def awaited(_transport, request):
-        is_away()
-        return await answer_awaiting(_transport, request)
+        return answer(transport, request)
 
     monkeypatch.setattr(httpx.HTTPTransport, "handle_request", sometimes)
-    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", awaited)
+    monkeypatch.setattr(conftest, "answer", sometimes)  # for those who await it
 
 
 def test_every_event_comes_once_and_in_order_even_when_the_platform_was_away(arena, monkeypatch, token):

@@ -116,31 +116,24 @@ def test_a_document_without_steps_gets_them(played, alice, exported):
     assert set(run.messages.values_list("step__purpose", flat=True)) == purposes
 
 
-def test_models_the_lab_does_not_know_are_entered_as_inactive(played, alice, exported):
-    before = exported(played(max_turns=1))
+def test_models_the_lab_does_not_know_are_inactive_until_a_provider_offers_them(alice, exported):
+    before = exported(deliberations.council(alice).run)
     for row in [*before["experiment"]["cast"], *before["calls"]]:
-        row["model"] = "elsewhere/" + row["model"]
-    before["calls"][0]["simulated"] = False
+        row["model"] = row["model"].replace("lab/", "later/")
+    for call in before["calls"]:
+        call["simulated"] = call["model"] == "later/member-3"
 
     run = import_document(before, by=alice)
 
-    entered = ProviderModel.objects.filter(slug__startswith="elsewhere/")
+    entered = ProviderModel.objects.filter(slug__startswith="later/")
     assert {model.is_active for model in entered} == {False}
     assert not Provider.objects.filter(name__startswith="imported", is_active=True).exists()
     assert [call["simulated"] for call in exported(run)["calls"]] == [call["simulated"] for call in before["calls"]]
 
-
-def test_a_model_that_a_provider_offers_later_is_that_providers(alice, exported):
-    before = exported(deliberations.council(alice).run)
-    for seat, slug in enumerate(("later/one", "later/by-hand")):
-        before["experiment"]["cast"][seat]["model"] = slug
-    run = import_document(before, by=alice)
     lab = Provider.objects.create(name="later", base_url="http://lab.example/v1")
-
-    sync_models(lab, [{"id": "later/one"}, {"id": "later/two"}], timezone.now())
-    add_model(lab, "later/by-hand")
-
-    for slug in ("later/one", "later/by-hand"):
+    sync_models(lab, [{"id": "later/member-1"}, {"id": "later/two"}], timezone.now())
+    add_model(lab, "later/member-2")
+    for slug in ("later/member-1", "later/member-2"):
         [model] = ProviderModel.objects.filter(slug=slug)
         assert (model.provider, model.upstream, model.is_active) == (lab, slug, True)
         assert run.experiment.participants.filter(model=model).exists()

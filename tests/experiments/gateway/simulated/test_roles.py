@@ -35,9 +35,6 @@ def answered(body):
     return answer_to(read_request(json.dumps(body).encode())).text
 
 
-# --- turns and their filter ---
-
-
 def judged(first, second, model="judge"):
     turn = TurnToJudge(1, dict.fromkeys("AB", "Share."), [], {"A": first, "B": second})
     step = judge_step("turn/1/judge", CAST, turn)
@@ -74,9 +71,6 @@ def test_the_filter_removes_asides_and_returns_everything_else_verbatim():
         assert (filtered.text, len(filtered.removed)) == (kept, removed)
 
 
-# --- battles ---
-
-
 def verdict(prompt, first, second, model):
     content = []
     for part in prompt.parts(Shown(1, 1, 2, TOKEN)):
@@ -106,9 +100,6 @@ def test_the_better_output_wins_in_both_orders_with_every_score_and_a_reason():
         first, second = verdict(prompt, *outputs, model=model), verdict(prompt, *outputs[::-1], model=model)
         assert (first.winner, second.winner, first.absent) == ("first", "second", ()), name
         assert first.rationale, name
-
-
-# --- contests of coding ---
 
 
 def problem_of(seed=1, earlier=(), model="coder-oak"):
