@@ -1,7 +1,7 @@
 """People of a lab, and browsers in which they have signed in."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,20 +15,11 @@ from accounts import projects
 from accounts.models import AuditEntry, Project, User
 from tests.fixtures import PASSWORD, signed_in
 
-PERIOD = 30  # seconds that a code of an app holds
-
 
 @pytest.fixture(autouse=True)
-def nothing_counted() -> Iterator[None]:
+def nothing_counted() -> None:
     """What one test has tried too often is not held against the next."""
     cache.clear()
-    yield
-    cache.clear()
-
-
-@pytest.fixture
-def reviewer(db: None) -> User:
-    return User.objects.create_user("rita", password=PASSWORD, role=User.Role.REVIEWER)
 
 
 @pytest.fixture
@@ -49,12 +40,11 @@ def visitor(db: None) -> Client:
 
 @pytest.fixture
 def entries_of() -> Callable[..., list[AuditEntry]]:
-    """The entries of an action, oldest first."""
     return lambda action: list(AuditEntry.objects.filter(action=action).order_by("pk"))
 
 
 class App:
-    """An authenticator app. The clock by which its codes are checked stands still."""
+    """An authenticator app, whose codes hold for 30 seconds. The clock by which they are checked stands still."""
 
     NOW = 1_800_000_000
 
@@ -65,7 +55,7 @@ class App:
 
     @property
     def code(self) -> str:
-        return format_hotp_value(hotp_value(self._secret, self.NOW // PERIOD))
+        return format_hotp_value(hotp_value(self._secret, self.NOW // 30))
 
 
 @pytest.fixture
@@ -91,5 +81,4 @@ def is_in(browser: Client) -> bool:
 
 
 def link_in(letter: Any) -> str:
-    """The path of the link that the letter holds."""
     return re.search(r"http://testserver(/\S+)", letter.body)[1]

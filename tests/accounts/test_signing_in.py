@@ -35,11 +35,19 @@ def test_sign_ins_and_sign_outs_are_recorded_with_the_name_that_was_typed(visito
     assert "wrong" not in str([entry.detail for entry in AuditEntry.objects.all()])
 
 
+@pytest.fixture
+def alices(alice):
+    """A browser in which Alice has signed in before."""
+    browser = Client()
+    sign_in(browser)
+    browser.post("/sign-out/")
+    return browser
+
+
 def guess(times=5, browser=None, name="alice", address="127.0.0.1"):
-    """Wrong passwords for one person."""
-    browser = browser or Client(REMOTE_ADDR=address)
-    for _ in range(times):
-        sign_in(browser, name, "wrong")
+    """Wrong passwords for one person; from as many addresses, where the address has a place for a number."""
+    for number in range(times):
+        sign_in(browser or Client(REMOTE_ADDR=address.format(number)), name, "wrong")
 
 
 def test_passwords_of_one_person_are_not_tried_for_long_from_one_address(visitor, alice, entries_of):
@@ -54,9 +62,7 @@ def test_passwords_of_one_person_are_not_tried_for_long_from_one_address(visitor
     assert entries_of(Action.SIGN_IN_FAILED)[-1].detail == {"throttled": True}
 
 
-def test_one_address_tries_so_many_passwords_whoever_they_are_for_but_in_a_known_browser(
-    visitor, alices, bob, monkeypatch
-):
+def test_one_address_tries_so_many_passwords_for_anybody_but_in_a_known_browser(visitor, alices, bob, monkeypatch):
     monkeypatch.setattr(guessing, "ANYBODY_FROM_ONE_ADDRESS", (guessing.Limit(3, 60),))
     tried = [sign_in(Client(), "bob").status_code for _ in range(4)]  # right ones do not count
     for number in range(6):
@@ -66,42 +72,25 @@ def test_one_address_tries_so_many_passwords_whoever_they_are_for_but_in_a_known
     assert sign_in(alices).status_code == 302
 
 
-def strangers(number, addresses="198.51.100.{}"):
-    """Wrong passwords for Alice, from so many addresses."""
-    for host in range(number):
-        guess(1, address=addresses.format(host))
-
-
-@pytest.fixture
-def alices(alice):
-    """A browser in which Alice has signed in before."""
-    browser = Client()
-    sign_in(browser)
-    browser.post("/sign-out/")
-    return browser
-
-
 def test_wrong_passwords_are_counted_by_address_by_ipv6_network_and_in_a_known_browser_alone(visitor, alices):
     guess(browser=alices)
     assert [sign_in(browser).status_code for browser in (alices, Client())] == [200, 302]
 
-    strangers(6)
+    guess(6, address="198.51.100.{}")
     guess(address="203.0.113.9")
-    strangers(5, "2001:db8:0:1::{}")
+    guess(address="2001:db8:0:1::{}")
     for address, status in (("203.0.113.9", 200), ("2001:db8:0:1:ffff::1", 200), ("2001:db8:0:2::1", 302)):
         assert sign_in(Client(REMOTE_ADDR=address)).status_code == status, address
     assert sign_in(visitor).status_code == 302
 
 
-def test_guessing_from_many_addresses_is_slowed_but_in_a_known_browser_which_cannot_be_made_up(
-    visitor, alice, alices, bob, monkeypatch
-):
+def test_guessing_from_everywhere_is_slowed_but_in_a_browser_that_is_known(visitor, alice, alices, bob, monkeypatch):
     monkeypatch.setattr(guessing, "PERSON_FROM_ANYWHERE", (guessing.Limit(2, 3600),))
     cookie = alices.cookies[settings.BROWSER_COOKIE_NAME]
     assert (cookie["httponly"], cookie["samesite"]) == (True, "Lax")
     sign_in(visitor, "bob")
     visitor.post("/sign-out/")  # a browser that Bob has used
-    strangers(3)
+    guess(3, address="198.51.100.{}")
 
     forged = Client()
     forged.cookies[settings.BROWSER_COOKIE_NAME] = f"x.{alice.pk}:{cookie.value.partition(':')[2]}"
@@ -144,12 +133,8 @@ def test_a_session_takes_a_new_name_with_the_sign_in_and_the_old_one_is_void(vis
     assert len(visitor.session.session_key) == 32  # of 36 letters and digits: 165 bits
 
 
-NEW = {
-    "username": "zoe",
-    "email": "zoe@uni.example",
-    "password1": "seventeen quiet otters",
-    "password2": "seventeen quiet otters",
-}
+WORDS = dict.fromkeys(("password1", "password2"), "seventeen quiet otters")
+NEW = {"username": "zoe", "email": "zoe@uni.example", **WORDS}
 
 
 def test_nobody_comes_in_by_themselves_but_by_domain_which_needs_domains_and_a_mail_server(settings, visitor):

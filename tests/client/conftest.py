@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -75,11 +75,8 @@ class Scripted(httpx.BaseTransport, httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         return self.handle_request(request)
 
-    def arena(self) -> Arena:
-        return Arena(self.url, "a-token", patience=Patience(attempts=4), transport=self)
-
-    def awaited(self) -> AsyncArena:
-        return AsyncArena(self.url, "a-token", patience=Patience(attempts=4), transport=self)
+    def arena(self, face: type[Arena | AsyncArena] = Arena) -> Any:
+        return face(self.url, "a-token", patience=Patience(attempts=4), transport=self)
 
 
 @pytest.fixture
@@ -88,12 +85,10 @@ def scripted() -> Scripted:
 
 
 def run_awaiting(coroutine: Any) -> Any:
-    """Its result; waiting takes no time."""
     return VirtualLoop().run_until_complete(coroutine)
 
 
 def answer(_transport: Any, request: httpx.Request) -> httpx.Response:
-    """What the application says to it."""
     path, headers = request.url.raw_path.decode(), dict(request.headers)
     said = Client().generic(request.method, path, request.read(), headers.get("content-type", ""), headers=headers)
     return httpx.Response(said.status_code, headers=list(said.items()), content=said.getvalue())
@@ -126,18 +121,13 @@ def token(provider: Any, django_user_model: Any, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture
-def arena(token: str) -> Iterator[Arena]:
+def arena(token: str, woken_runs: Any) -> Iterator[Arena]:
     with Arena(IN_PROCESS, token) as found:
         yield found
 
 
-@pytest.fixture
-def begin(arena: Arena, woken_runs: Any) -> Callable[..., Any]:
-    """Starts a run of the arena, without a filter and a judge unless they are wanted."""
-    return lambda *models, **config: begun(arena, *models, **config)
-
-
 def begun(arena: Arena, a: str = "sim/cooperative", b: str = "sim/competitive", **config: Any) -> Any:
+    """A run that was started, without a filter and a judge unless they are wanted."""
     asked = {"prompt": "Share seven panels.", "max_turns": 1, "gap_seconds": 0, "filter": False, "judge": False}
     experiment = arena.experiments.create("arena", {"A": a, "B": b}, {**asked, **config})
     [run] = arena.experiments.start(experiment, seed=7)
@@ -156,7 +146,6 @@ def typed(
     stdin: str = "",
     **changes: str,
 ) -> Ended:
-    """The command `arena` in this process."""
     ours = {"ARENA_URL": IN_PROCESS, "ARENA_TOKEN": token, "XDG_CONFIG_HOME": str(tmp_path / "nobodys")}
     for name, value in {**ours, **changes}.items():
         monkeypatch.setenv(name, value)
@@ -170,8 +159,6 @@ def typed(
 
 
 class Lab:
-    """A platform, and one person's token."""
-
     def __init__(self, platform: Platform, folder: Path) -> None:
         self.platform, self.folder = platform, folder
         self.url = f"http://localhost:{platform.port}"
@@ -182,9 +169,8 @@ class Lab:
     def environment(self, **changes: str) -> dict[str, str]:
         """Of a program of that person's."""
         ours = {"ARENA_URL": self.url, "ARENA_TOKEN": self.token, "XDG_CONFIG_HOME": str(self.folder / "nobodys")}
-        kept = {
-            name: value for name, value in os.environ.items() if not name.startswith(("ARENA_", "FORCE_", "COLUMNS"))
-        }
+        others = ("ARENA_", "FORCE_", "COLUMNS")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
         return {**kept, "PYTHONPATH": str(SOURCE), "PYTHONUNBUFFERED": "1", **ours, **changes}
 
     def run(self, *command: str, **options: Any) -> Ended:

@@ -5,14 +5,13 @@ import time
 import httpx
 import pytest
 
-from arena_lab import BadAnswer, Conflict, NotSetUp, TooMany, Unreachable
+from arena_lab import AsyncArena, BadAnswer, Conflict, NotSetUp, TooMany, Unreachable
 from arena_lab.asking import get, retry_after
 from arena_lab.following import ALARM_AFTER, Follower, Trouble, uses_socket
 from arena_lab.records import Run
 from tests.client.conftest import Scripted, run_awaiting
 
 NOTHING = {"next": None, "previous": None, "results": []}
-STARTED = {"runs": []}
 
 
 def test_a_client_that_is_turned_away_waits_as_long_as_it_was_told():
@@ -22,7 +21,7 @@ def test_a_client_that_is_turned_away_waits_as_long_as_it_was_told():
 
     for models in (
         lambda scripted: scripted.arena().models().all(),
-        lambda scripted: run_awaiting(models_of(scripted.awaited())),
+        lambda scripted: run_awaiting(models_of(scripted.arena(AsyncArena))),
     ):
         scripted = Scripted().says(429, Retry_After="30").says(503).says(200, NOTHING)
         began = time.monotonic()
@@ -32,7 +31,7 @@ def test_a_client_that_is_turned_away_waits_as_long_as_it_was_told():
 
 
 def test_a_start_is_sent_again_under_the_same_key_and_anything_else_only_when_it_never_arrived(scripted):
-    arena = scripted.says(503).breaks().says(201, STARTED).arena()
+    arena = scripted.says(503).breaks().says(201, {"runs": []}).arena()
 
     assert arena.experiments.start("an-id") == ()
     for key in (None, "mine", "mine"):

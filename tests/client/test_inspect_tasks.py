@@ -43,8 +43,5 @@ def test_each_sample_becomes_a_run_but_none_where_one_cannot_be_played_or_no_mod
     assert status == 0
     runs = [Run.objects.get(pk=line.split("\t")[0]) for line in said.out.splitlines()]
     assert [run.experiment.title for run in runs] == ["planets: any", "planets: red"]
-    assert [run.config["first_message"] for run in runs] == [
-        "Name a planet.",
-        "Which is red?\n\nA) Venus\nB) Mars!",
-    ]
+    assert [run.config["first_message"] for run in runs] == ["Name a planet.", "Which is red?\n\nA) Venus\nB) Mars!"]
     assert runs[0].config["context"] == "Be brief."

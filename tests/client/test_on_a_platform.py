@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import venv
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -18,9 +19,6 @@ from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
 
-PAGE = (ROOT / "docs" / "api.md").read_text("utf-8").partition("## Webhooks")[0]
-EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-OPENING = "from arena_lab import Arena\narena = Arena()\n"
 PLATFORMS = {"django", "rest_framework", "accounts", "experiments", "leaderboard", "arenasite", "pandas"}
 ENDLESS = ("run", "arena", "--prompt", "Share.", "--set", "judge=false", "--model", SLOW, "--model", SLOW)
 
@@ -32,13 +30,16 @@ def arena(lab):
 
 
 def test_the_examples_of_the_page_run_exactly_as_they_are_printed(lab, tmp_path):
-    first = lab.run(sys.executable, "-c", EXAMPLES[0], cwd=tmp_path)
+    page = (ROOT / "docs" / "api.md").read_text("utf-8").partition("## Webhooks")[0]
+    example, *others = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    first = lab.run(sys.executable, "-c", example, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert first.stdout.startswith("[1] experiment created\n")
     assert "A: " in first.stdout
     assert "completed: max_turns" in first.stdout.splitlines()[-1]
 
-    rest = lab.run(sys.executable, "-c", OPENING + "\n".join(EXAMPLES[1:]), cwd=tmp_path)
+    opening = "from arena_lab import Arena\narena = Arena()\n"
+    rest = lab.run(sys.executable, "-c", opening + "\n".join(others), cwd=tmp_path)
     assert rest.returncode == 0, rest.stderr
     assert "('completed', 2, Decimal(" in rest.stdout
     assert "cooperation" in rest.stdout
@@ -80,20 +81,16 @@ async def test_words_come_by_a_socket_while_they_are_said_and_are_those_of_the_m
     assert [event.seq for event in arena.watch(run, live=True, after=seqs[-3])] == seqs[-2:]
 
 
-def heeding_interrupts():
-    """As from a terminal: what a shell starts in the background ignores them, and hands that on."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def test_a_terminal_has_colours_and_a_bar_and_ctrl_c_leaves_while_the_run_goes_on(lab, arena):
     screen, terminal = pty.openpty()
+    heeded = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # what a shell starts in the background ignores it
     watcher = subprocess.Popen(
         [*COMMAND, *ENDLESS, "--turns", "2", "--watch"],
         env=lab.environment(TERM="xterm"),
         stdout=terminal,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=heeding_interrupts,
+        preexec_fn=heeded,
     )
     os.close(terminal)
     said = ""
@@ -150,8 +147,7 @@ def test_the_command_is_linked_into_an_environment_and_imports_nothing_of_the_pl
     version = subprocess.run([programs / "arena", "--version"], env=libraries, capture_output=True, text=True)
     assert version.stdout.startswith("arena 0."), version.stderr
     names = "import sys; import arena_lab.cli; print(*{name.partition('.')[0] for name in sys.modules})"
-    loaded = subprocess.run(
-        [programs / "python", "-c", names], env=libraries, cwd="/", capture_output=True, text=True, check=True
-    )
-    assert "arena_lab" in loaded.stdout.split()
-    assert not PLATFORMS & set(loaded.stdout.split())
+    command = [programs / "python", "-c", names]
+    loaded = subprocess.check_output(command, env=libraries, cwd="/", text=True).split()
+    assert "arena_lab" in loaded
+    assert not PLATFORMS & set(loaded)

@@ -9,20 +9,20 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from arena_lab import Arena, AsyncArena, Conflict, Invalid, NotFound, NothingOpen, SignInNeeded, questions
+from arena_lab import Arena, AsyncArena, Conflict, Invalid, NotFound, NothingOpen, questions
 from arena_lab.records import Judgment
 from experiments.models import ProviderModel
-from tests.cases import each_case
-from tests.client.conftest import IN_PROCESS, SLOW, answer, answer_awaiting, begun, run_awaiting
+from tests.client import conftest
+from tests.client.conftest import IN_PROCESS, SLOW, answer, begun, run_awaiting
 from tests.experiments.scans.conftest import DEFINITION
 
 NOBODYS = "01900000-0000-7000-8000-000000000000"
 
 
-def test_a_run_is_played_and_everything_in_it_can_be_read(arena, begin, monkeypatch, tmp_path):
+def test_a_run_is_played_and_everything_in_it_can_be_read(arena, monkeypatch, tmp_path):
     for model in ProviderModel.objects.all():
         model.prices.create(since=timezone.now(), input=Decimal("0.000001"), output=Decimal("0.000004"))
-    run = arena.wait(begin(judge=True, filter=True, max_turns=2))
+    run = arena.wait(begun(arena, judge=True, filter=True, max_turns=2))
 
     assert (run.state, run.stop_reason, run.turn) == ("completed", "max_turns", 2)
     assert run.metrics
@@ -53,8 +53,8 @@ def test_a_run_is_played_and_everything_in_it_can_be_read(arena, begin, monkeypa
     assert arena.budgets().all() == []
 
 
-def test_a_run_that_waits_is_answered_at_its_pause(arena, begin):
-    run = begin(mode="manual", max_turns=2)
+def test_a_run_that_waits_is_answered_at_its_pause(arena):
+    run = begun(arena, mode="manual", max_turns=2)
     heard = []
     for event in arena.watch(run):
         heard.append(event.seq)
@@ -72,8 +72,8 @@ def test_a_run_that_waits_is_answered_at_its_pause(arena, begin):
     assert arena.runs.stop(run).state == "stopped"
 
 
-def test_a_branch_says_something_else_repeats_have_seeds_of_their_own_and_favorites_are_marked_once(arena, begin):
-    run = arena.wait(begin(max_turns=2))
+def test_a_branch_says_something_else_repeats_have_seeds_of_their_own_and_favorites_are_marked_once(arena):
+    run = arena.wait(begun(arena, max_turns=2))
     first = arena.runs.messages(run).first()
 
     branch = arena.wait(arena.runs.branch(first, "Let us share them by need."))
@@ -93,72 +93,52 @@ def test_a_branch_says_something_else_repeats_have_seeds_of_their_own_and_favori
         arena.favorites.unmark(marked)
 
 
-def away_at(monkeypatch, transport, *times):
+def away_at(monkeypatch, *times):
     """The platform cannot be reached when it is asked for the first, second … time, as they are given."""
     asked = itertools.count(1)
 
-    def is_away():
+    def sometimes(transport, request):
         if next(asked) in times:
             raise httpx.ConnectError("nobody listens")
+        return answer(transport, request)
 
-    def sometimes(_transport, request):
-        is_away()
-        return answer(_transport, request)
-
-    async def awaited(_transport, request):
-        is_away()
-        return await answer_awaiting(_transport, request)
-
-    if transport is httpx.HTTPTransport:
-        monkeypatch.setattr(transport, "handle_request", sometimes)
-    else:
-        monkeypatch.setattr(transport, "handle_async_request", awaited)
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", sometimes)
+    monkeypatch.setattr(conftest, "answer", sometimes)  # for those who await it
 
 
-def test_every_event_comes_once_and_in_order_from_anywhere_even_when_the_platform_was_away(
-    arena, begin, monkeypatch, token
-):
-    run, troubles = begin(), []
+def test_every_event_comes_once_and_in_order_even_when_the_platform_was_away(arena, monkeypatch, token):
+    run, troubles = begun(arena), []
 
     def on_trouble(said, seconds):
         troubles.append(said and seconds > 0)
 
-    away_at(monkeypatch, httpx.HTTPTransport, 1, 4)
+    away_at(monkeypatch, 1, 4)
     seqs = [event.seq for event in arena.watch(run, on_trouble=on_trouble)]
     assert seqs == list(range(1, arena.runs.get(run).last_seq + 1))
     assert [event.seq for event in arena.watch(run, after=seqs[-3])] == seqs[-2:]
     assert list(arena.watch(run, after=seqs[-1])) == []
+    with pytest.raises(NotFound):
+        list(arena.watch(NOBODYS))
 
     async def heard():
         async with AsyncArena(IN_PROCESS, token) as awaiting:
             found = [event.seq async for event in awaiting.watch(run, on_trouble=on_trouble)]
             return found, [message.seat async for message in awaiting.runs.messages(run)]
 
-    away_at(monkeypatch, httpx.AsyncHTTPTransport, 1, 3)
+    away_at(monkeypatch, 1, 3)
     assert run_awaiting(heard()) == (seqs, ["A", "B"])
     assert troubles == [True] * 4
 
 
-def test_refusals_are_errors_of_their_own(arena):
-    with pytest.raises(SignInNeeded, match="arena login"), Arena(IN_PROCESS, "alab_wrong") as stranger:
-        stranger.runs.list().all()
-    with pytest.raises(NotFound):
-        arena.runs.get(NOBODYS)
-    with pytest.raises(NotFound):
-        list(arena.watch(NOBODYS))
-    with pytest.raises(Invalid) as refused:
-        arena.experiments.create("arena", {"A": "sim/cooperative"}, prompt="")
-    assert refused.value.errors
-
-
-@each_case("name", ["", "experiments", "runs", "ladders", "datasets"])
-def test_both_faces_of_the_client_can_do_the_same(name):
-    def verbs(face):
-        part = getattr(face, name) if name else face
+def test_both_faces_of_the_client_can_do_the_same():
+    def verbs(part):
         found = inspect.getmembers(type(part), inspect.isfunction)
         return {verb: list(inspect.signature(do).parameters) for verb, do in found if not verb.startswith("_")}
 
-    assert verbs(Arena(IN_PROCESS, "a-token")) == verbs(AsyncArena(IN_PROCESS, "a-token"))
+    one, other = Arena(IN_PROCESS, "a-token"), AsyncArena(IN_PROCESS, "a-token")
+    assert verbs(one) == verbs(other)
+    for name in ("experiments", "runs", "ladders", "datasets"):
+        assert verbs(getattr(one, name)) == verbs(getattr(other, name)), name
 
 
 @pytest.mark.django_db

@@ -2,16 +2,15 @@
 
 import gzip
 import os
+import signal
 import stat
 import struct
 import subprocess
-import sys
 import zipfile
 import zlib
 
 import duckdb
 import pytest
-from django.conf import settings
 
 from experiments.library.datasets import images, process, writing
 from experiments.library.datasets.process import Refused
@@ -19,7 +18,6 @@ from experiments.library.datasets.reader import tables
 from experiments.library.datasets.reader.limits import Limits
 from experiments.library.datasets.reader.tables import open_table
 from experiments.models import Dataset, DatasetImage, Image
-from tests.cases import each_case
 from tests.experiments.datasets.files import moving, packed, parquet, picture, png, table
 
 
@@ -49,6 +47,9 @@ def test_a_zip_of_pictures_per_model_becomes_samples_and_contestants(load, tmp_p
     assert dataset.contestants.get().version == "solar_20260131"
 
 
+UNSHOWN = ("a\x1b[31m", "a\nb", "\u202ea", "x" * 201)  # names that cannot be shown
+
+
 def vast():
     """A picture that says it has 50,000 x 50,000 pixels."""
     data = bytearray(png())
@@ -57,9 +58,8 @@ def vast():
     return bytes(data)
 
 
-@each_case(
-    ("files", "said"),
-    [
+def test_what_is_wrong_is_said_and_nothing_is_stored(load, tmp_path):
+    for files, said in (
         ({"solar_20261301/a/0.png": png()}, "ends with a date that does not exist"),
         ({"x_20260101/a/0.png": png(), "y_20260101/a/1.png": png()}, "The contestant a is in two experiments"),
         ({"a/0.png": b"no picture"}, "a/0.png: This is not a picture"),
@@ -74,16 +74,15 @@ def vast():
         ({"/etc/0.png": png()}, "outside of its folder"),
         ({"a\\..\\0.png": png()}, "outside of its folder"),
         ({"C:/a/0.png": png()}, "outside of its folder"),
-    ],
-)
-def test_what_is_wrong_is_said_and_nothing_is_stored(load, tmp_path, files, said):
-    with pytest.raises(Refused) as refused:
-        load(packed(tmp_path / "set.zip", files), modality="image")
-
-    assert said in str(refused.value)
-    assert not Dataset.objects.exists()
-    assert not Image.objects.exists()
-    assert not list((tmp_path / "uploads").iterdir())
+        *(({f"{name}/0.png": png()}, "is not a valid contestant name") for name in UNSHOWN),
+        *(({f"{name}/a/0.png": png(), "t/a/0.png": png()}, "is not a valid subset name") for name in UNSHOWN),
+    ):
+        with pytest.raises(Refused) as refused:
+            load(packed(tmp_path / "set.zip", files), modality="image")
+        assert said in str(refused.value)
+        assert not Dataset.objects.exists(), said
+        assert not Image.objects.exists(), said
+        assert not list((tmp_path / "uploads").iterdir()), said
 
 
 def test_archives_that_lie_hold_links_or_doubles_overlap_or_swell_are_refused(load, tmp_path, settings):
@@ -123,20 +122,6 @@ def test_archives_that_lie_hold_links_or_doubles_overlap_or_swell_are_refused(lo
         with pytest.raises(Refused, match=said):
             load(tmp_path / name, modality="image")
         assert not list((tmp_path / "uploads").iterdir()), name
-
-
-@pytest.mark.system
-def test_duckdb_draws_no_bar_of_its_progress_where_the_process_says_what_it_found():
-    """It takes a program without a file for a person at a terminal, and draws after two seconds."""
-    words = (
-        "import sys; sys.path.insert(0, sys.argv[1]);"
-        "from experiments.library.datasets.reader import limits, tables;"
-        "print(tables.connect(limits.Limits()).execute(sys.argv[2]).fetchone()[0])"
-    )
-    asked = "select current_setting('enable_progress_bar')"
-    command = [sys.executable, "-I", "-c", words, str(settings.BASE_DIR), asked]
-
-    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip() == "False"
 
 
 @pytest.mark.system
@@ -200,14 +185,14 @@ def test_a_table_that_is_cut_off_spoiled_or_packed_to_a_thousandth_is_refused(lo
             load_text(name, bomb)
 
 
-@each_case("name", ["data[1].parquet", "*.parquet", "a?b.parquet"])
-def test_a_name_is_no_pattern_and_pipes_and_links_that_lead_nowhere_hold_nothing_up(load, tmp_path, name):
+def test_a_name_is_no_pattern_and_pipes_and_links_that_lead_nowhere_hold_nothing_up(load, tmp_path):
     parquet(tmp_path / "other.parquet", [{"prompt": "another file"}])
-    path = parquet(tmp_path / "x.parquet", [{"prompt": "this one"}]).rename(tmp_path / name)
+    for name in ("data[1].parquet", "*.parquet", "a?b.parquet"):
+        path = parquet(tmp_path / "x.parquet", [{"prompt": "this one"}]).rename(tmp_path / name)
 
-    assert load(path).samples.get().instruction == "this one"
+        assert load(path).samples.get().instruction == "this one", name
 
-    folder = tmp_path / f"set of {name}"
+    folder = tmp_path / "set of *"
     folder.mkdir()
     (folder / "data.csv").write_text("prompt\nq\n")
     (folder / "gone.csv").symlink_to(tmp_path / "not there")
@@ -227,39 +212,36 @@ def test_a_small_table_that_says_the_same_a_thousand_times_is_refused(tmp_path):
         process.read(path, spool, what="samples", columns={}, subset="", limits={"taken": 8 << 20})
 
 
-@each_case("name", ["a\x1b[31m", "a\nb", "\u202ea", "x" * 201])
-def test_a_contestant_and_a_subset_have_names_that_can_be_shown(load, tmp_path, name):
-    with pytest.raises(Refused, match="is not a valid contestant name"):
-        load(packed(tmp_path / "a.zip", {f"{name}/0.png": png()}), modality="image")
-    with pytest.raises(Refused, match="is not a valid subset name"):
-        load(packed(tmp_path / "b.zip", {f"{name}/a/0.png": png(), "t/a/0.png": png()}), modality="image")
-
-
-@each_case("size", [1, 7, 64])
-def test_a_document_is_read_in_pieces_of_any_size(tmp_path, size, monkeypatch):
-    monkeypatch.setattr(tables, "CHUNK", size)
+def test_a_document_is_read_in_pieces_of_any_size(tmp_path, monkeypatch):
     path = tmp_path / "a.json"
     path.write_text('\n[ {"a": "é", "n": [1, {"x": "]}"}]} ,\n{"b": "猫"}]\n', encoding="utf-8")
+    for size in (1, 7, 64):
+        monkeypatch.setattr(tables, "CHUNK", size)
+        table = open_table(path, "a.json", Limits())
 
-    table = open_table(path, "a.json", Limits())
-
-    assert list(table.rows([])) == [{"a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫"}]
-    assert table.share == 1
+        assert list(table.rows([])) == [{"a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫"}], size
+        assert table.share == 1, size
 
 
 @pytest.mark.system
-def test_the_process_has_neither_our_environment_nor_django_nor_a_network(tmp_path, monkeypatch):
-    """It is in a namespace of its own, where the kernel allows one, in which nothing but an idle loopback is found."""
+def test_the_process_has_neither_environment_django_nor_network_and_dies_with_its_parent(tmp_path, monkeypatch):
+    """It is in a namespace of its own, where the kernel allows one, in which nothing but an idle loopback is found.
+    DuckDB takes a program without a file for a person at a terminal: it would draw a bar of its progress there.
+    """
     looks = """
 import sys; sys.path.insert(0, sys.argv[1])
-import json, os
-import experiments.library.datasets.reader.program
-from experiments.library.datasets.reader.limits import leave_network
+import ctypes, json, os
+from experiments.library.datasets.reader import limits, program, tables
 found = {"django": "django" in sys.modules, "environment": len(os.environ)}
-before = os.readlink("/proc/self/ns/net")
-leave_network()
+asked = "select current_setting('enable_progress_bar')"
+found["bar"] = str(tables.connect(limits.Limits()).execute(asked).fetchone()[0])
+death, before = ctypes.c_int(), os.readlink("/proc/self/ns/net")
+limits.die_with_parent()
+ctypes.CDLL(None).prctl(2, ctypes.byref(death))  # PR_GET_PDEATHSIG
+limits.leave_network()
 links = [line.split(":")[0].strip() for line in open("/proc/self/net/dev") if ":" in line]
-print(json.dumps({"found": {**found, "is_other": os.readlink("/proc/self/ns/net") != before, "links": links}}))
+found |= {"ends": death.value, "is_other": os.readlink("/proc/self/ns/net") != before, "links": links}
+print(json.dumps({"found": found}))
 """
     allowed = subprocess.run(["unshare", "--map-root-user", "--net", "true"], check=False).returncode == 0
     monkeypatch.setenv("OPENROUTER_API_KEY", "sk-secret")
@@ -269,6 +251,7 @@ print(json.dumps({"found": {**found, "is_other": os.readlink("/proc/self/ns/net"
 
     assert not found["django"]
     assert found["environment"] <= 1  # LC_CTYPE, which Python sets for itself
+    assert (found["bar"], found["ends"]) == ("False", signal.SIGKILL)
     assert found["is_other"] == allowed
     assert found["links"] == ["lo"] or not allowed
 

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -38,9 +37,7 @@ def again(dataset):
     return Dataset.objects.get(pk=dataset.pk)
 
 
-def test_a_dataset_shows_how_far_its_file_is_read_or_why_it_was_refused_in_its_owners_language(
-    send, work, alice, monkeypatch
-):
+def test_a_dataset_shows_how_far_it_is_read_or_why_not_in_its_owners_language(send, work, alice, monkeypatch):
     alice.language = "zh-hans"
     alice.save()
     monkeypatch.setattr(process, "sentence", lambda code, facts: f"{code} in {get_language()}")
@@ -142,19 +139,6 @@ def test_the_bell_that_rings_twice_is_answered_by_one_thread(monkeypatch):
     assert (begun, reading.thread.is_busy) == ([1], False)
 
 
-@pytest.mark.system
-def test_the_readers_own_process_is_killed_when_its_parent_ends(settings):
-    """Whoever kills the worker does not leave a process behind that goes on with strangers' bytes."""
-    words = (
-        "import ctypes, sys; sys.path.insert(0, sys.argv[1]); found = ctypes.c_int();"
-        "from experiments.library.datasets.reader.limits import die_with_parent; die_with_parent();"
-        "ctypes.CDLL(None).prctl(2, ctypes.byref(found)); print(found.value)"  # PR_GET_PDEATHSIG
-    )
-    command = [sys.executable, "-c", words, str(settings.BASE_DIR)]
-
-    assert int(subprocess.run(command, check=True, capture_output=True).stdout) == signal.SIGKILL
-
-
 def test_a_worker_that_is_asked_to_end_puts_it_back_and_one_whose_claim_was_taken_writes_nothing(send, monkeypatch):
     dataset, stop = send(), threading.Event()
     upload = waiting.claim_next(Upload)
@@ -198,7 +182,7 @@ def full(*_args, **_more):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, settings):
+def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, settings, monkeypatch):
     root = Path(settings.UPLOADS_DIR)
     used, over = keep(alice), keep(alice)
     Upload.objects.filter(pk=over.pk).update(state="done")  # its worker was killed before it took the file away
@@ -215,21 +199,15 @@ def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, s
     assert [path.exists() for path in (*unknown, over.folder)] == [False] * 4
     assert all(path.exists() for path in (*kept, used.path))
 
-
-def test_it_is_tidied_every_ten_minutes_and_not_with_every_sweep(monkeypatch):
-    tidied = []
+    tidied, tidier = [], uploads.Tidier()
     monkeypatch.setattr(uploads, "tidy", lambda: tidied.append(1))
-    tidier = uploads.Tidier()
-
     for seconds, times in ((0, 1), (1, 1), (uploads.EVERY_SECONDS - 10, 1), (10, 2), (1, 2)):
         time.sleep(seconds)
         tidier.look()
-        assert len(tidied) == times
+        assert len(tidied) == times, "every ten minutes, and not with every sweep"
 
 
-def test_a_full_disk_is_said_and_leaves_nothing_and_nobody_fills_it_with_files_that_wait(
-    alice, charlie, load, tmp_path, monkeypatch, settings
-):
+def test_a_full_disk_leaves_nothing_and_few_files_may_wait(alice, charlie, load, tmp_path, monkeypatch, settings):
     with monkeypatch.context() as disk:
         disk.setattr(SimpleUploadedFile, "chunks", full)
         with pytest.raises(Invalid, match="The server's disk is full"):

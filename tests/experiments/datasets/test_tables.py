@@ -8,7 +8,6 @@ from accounts.errors import Forbidden, Invalid
 from experiments.library.datasets import making
 from experiments.library.datasets.process import Refused
 from experiments.models import Contestant, Dataset, Image, Output
-from tests.cases import each_case
 from tests.experiments.datasets.files import lines, packed, parquet, png, table
 from tests.making import maker
 
@@ -18,35 +17,26 @@ ROWS = [
 ]
 
 
-def samples(dataset):
-    return list(dataset.samples.values_list("subset", "index", "category", "instruction", "source", "metadata"))
+def test_each_kind_of_table_gives_the_same_samples(load_text):
+    for name, text in {
+        "rows.csv": table(ROWS),
+        "bom.csv": "\ufeff" + table(ROWS),
+        "rows.jsonl": lines(ROWS),
+        "rows.json": json.dumps(ROWS),
+        "bom.json": "\ufeff" + json.dumps(ROWS, indent=1),
+        "one_by_one.json": " ".join(map(json.dumps, ROWS)),
+        "rows [1].csv": table(ROWS),
+        "rows.ndjson": lines(ROWS) + "\n\n",
+    }.items():
+        dataset = load_text(name, text)
 
-
-WANTED = [
-    ("", 3, "science", "Why is the sky blue?", "me", {"level": "easy"}),
-    ("", 7, "words", "Name, then count:\na, b", "", {"level": "hard"}),
-]
-
-
-@each_case(
-    ("name", "text"),
-    [
-        ("rows.csv", table(ROWS)),
-        ("bom.csv", "\ufeff" + table(ROWS)),
-        ("rows.jsonl", lines(ROWS)),
-        ("rows.json", json.dumps(ROWS)),
-        ("bom.json", "\ufeff" + json.dumps(ROWS, indent=1)),
-        ("one_by_one.json", " ".join(map(json.dumps, ROWS))),
-        ("rows [1].csv", table(ROWS)),
-        ("rows.ndjson", lines(ROWS) + "\n\n"),
-    ],
-)
-def test_each_kind_of_table_gives_the_same_samples(load_text, name, text):
-    dataset = load_text(name, text)
-
-    assert samples(dataset) == WANTED
-    assert (dataset.state, dataset.source, dataset.progress) == ("ready", name, 1)
-    assert dataset.columns["instruction"] == "instruction"
+        fields = ("subset", "index", "category", "instruction", "source", "metadata")
+        assert list(dataset.samples.values_list(*fields)) == [
+            ("", 3, "science", "Why is the sky blue?", "me", {"level": "easy"}),
+            ("", 7, "words", "Name, then count:\na, b", "", {"level": "hard"}),
+        ], name
+        assert (dataset.state, dataset.source, dataset.progress) == ("ready", name, 1)
+        assert dataset.columns["instruction"] == "instruction", name
 
 
 def test_parquet_with_pictures_as_bytes_structs_and_lists(load, tmp_path):
@@ -69,15 +59,15 @@ def test_parquet_with_pictures_as_bytes_structs_and_lists(load, tmp_path):
     assert dataset.pictures.count() == 2
 
 
-@each_case("names", [("shard_2", "shard_10"), ("data-00000-of-00002", "data-00001-of-00002")])
-def test_shards_of_a_folder_are_read_in_the_order_of_their_numbers(load, tmp_path, names):
-    for name in (*names, "other"):
-        parquet(tmp_path / names[0] / f"{name}.parquet", [{"instruction": name}])
+def test_shards_of_a_folder_are_read_in_the_order_of_their_numbers(load, tmp_path):
+    for names in (("shard_2", "shard_10"), ("data-00000-of-00002", "data-00001-of-00002")):
+        for name in (*names, "other"):
+            parquet(tmp_path / names[0] / f"{name}.parquet", [{"instruction": name}])
 
-    dataset = load(tmp_path / names[0])
+        dataset = load(tmp_path / names[0])
 
-    assert list(dataset.samples.values_list("index", "instruction")) == list(enumerate(names))
-    assert dataset.warnings == [{"code": "ignored_tables", "times": 1}]
+        assert list(dataset.samples.values_list("index", "instruction")) == list(enumerate(names))
+        assert dataset.warnings == [{"code": "ignored_tables", "times": 1}]
 
 
 def test_columns_are_mapped_as_somebody_says_or_by_their_names_and_odd_characters_kept_out(load_text):
@@ -114,9 +104,8 @@ def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):
     assert dataset.samples.first().outputs.get().image.path.read_bytes() == png("blue")
 
 
-@each_case(
-    ("name", "text", "said"),
-    [
+def test_what_is_wrong_with_a_table_is_said_with_its_place_and_nothing_is_stored(load_text):
+    for name, text, said in (
         ("a.csv", "index,prompt\n1,a\n1,b\n", "a.csv, row 2: The number 1 appears twice"),
         ("a.csv", "index,prompt\n1,a\nx,b\n", "a.csv, row 2: The column index should hold a number, but holds “x”."),
         ("a.csv", "index,prompt\n1,a,b\n", "a.csv, row 1: A line has 3 fields, the first line has 2"),
@@ -145,25 +134,16 @@ def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):
         ("a.csv", "prompt,image\na,1.png\n", "There is no picture 1.png in the upload"),
         ("a.csv", "prompt,image\na,../../etc/passwd\n", "The path ../../etc/passwd leads out of the upload."),
         ("a.csv", "prompt,category\na," + "x" * 101 + "\n", "holds more than 100 characters"),
-    ],
-)
-def test_what_is_wrong_is_said_with_its_place_and_nothing_is_stored(load_text, name, text, said):
-    with pytest.raises(Refused) as refused:
-        load_text(name, text)
-
-    assert said in str(refused.value)
-    assert not Dataset.objects.exists()
+    ):
+        with pytest.raises(Refused) as refused:
+            load_text(name, text)
+        assert said in str(refused.value)
+        assert not Dataset.objects.exists(), said
 
 
 @pytest.fixture
 def questions(load_text):
     return load_text("a.csv", table([{"index": number, "prompt": f"question {number}"} for number in range(3)]))
-
-
-@pytest.fixture
-def scenes(load_text):
-    text = table([{"index": number, "prompt": "draw"} for number in range(2)])
-    return load_text("s.csv", text, modality="image")
 
 
 @maker
@@ -188,7 +168,8 @@ def test_a_table_of_outputs_is_added_and_what_is_there_is_kept(questions, add):
     assert list(outputs.values_list("text", flat=True)) == ["A 0", "A 1", "second"]
 
 
-def test_pictures_belong_to_the_contestants_of_their_folders_or_who_is_named(scenes, questions, add, alice, tmp_path):
+def test_pictures_belong_to_contestants_by_their_folders_or_by_name(load_text, questions, add, alice, tmp_path):
+    scenes = load_text("s.csv", table([{"index": number, "prompt": "draw"} for number in (0, 1)]), modality="image")
     files = {"run_20260101/a/0.png": png("red"), "run_20260101/a/1.png": png("blue"), "run_20260101/b/0.png": png()}
     bare = packed(tmp_path / "bare.zip", {"0.png": png(), "1.png": png("blue")})
 
@@ -220,9 +201,8 @@ def test_only_owners_curators_and_admins_add_under_a_version_with_a_real_day(que
     assert Contestant.objects.get().version == "solar_20260228"
 
 
-@each_case(
-    ("text", "said"),
-    [
+def test_what_is_wrong_with_outputs_is_said_and_nothing_is_stored(questions, add):
+    for text, said in (
         ("index,contestant,text\n0,a,x\n0,a,y\n", "o.csv, row 2: a has a second output for number 0."),
         ("index,contestant,text\n7,a,x\n", "None of the outputs belongs to a sample of this dataset"),
         ("contestant,text\na,x\n", "No column has the sample number"),
@@ -230,14 +210,11 @@ def test_only_owners_curators_and_admins_add_under_a_version_with_a_real_day(que
         ("index,contestant\n0,x\n", "No column has the outputs"),
         ("index,contestant,text\n0,,x\n", "o.csv, row 1: The name of the contestant is missing."),
         ("index,contestant,text,subset\n0,a,x,no\n", "The dataset has no subset called “no”."),
-    ],
-)
-def test_what_is_wrong_is_said_and_nothing_is_stored(questions, add, text, said):
-    with pytest.raises(Refused) as refused:
-        add(questions, "o.csv", text)
-
-    assert said in str(refused.value)
-    assert not Contestant.objects.exists()
+    ):
+        with pytest.raises(Refused) as refused:
+            add(questions, "o.csv", text)
+        assert said in str(refused.value)
+        assert not Contestant.objects.exists(), said
 
 
 def test_folders_with_tables_become_subsets_and_a_column_or_a_name_says_otherwise(load, load_text, add, tmp_path):
@@ -255,7 +232,6 @@ def test_folders_with_tables_become_subsets_and_a_column_or_a_name_says_otherwis
     ]
     with pytest.raises(Refused, match="The number 0 is in several subsets"):
         add(by_folder, "o.csv", table([{"index": 0, "text": "t"}]), contestant="me")
-    assert add(by_folder, "o.csv", table([{"index": 0, "text": "t", "subset": "hard"}]), contestant="me").new == {
-        "me": 1
-    }
+    added = add(by_folder, "o.csv", table([{"index": 0, "text": "t", "subset": "hard"}]), contestant="me")
+    assert added.new == {"me": 1}
     assert Output.objects.get().sample.subset == "hard"

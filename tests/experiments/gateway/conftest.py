@@ -62,15 +62,12 @@ class ReplayingProvider:
     is_hung_up: bool = False
 
     def answers(self, raw: bytes, **how: Any) -> None:
-        """The raw HTTP answer, status line included."""
         self.replay = Replay(raw, **how)
 
     def streams(self, body: bytes, **how: Any) -> None:
-        """An event stream with the usual head."""
         self.answers(STREAM_HEAD + body, **how)
 
     def says(self, body: bytes, status: str = "200 OK", headers: bytes = b"") -> None:
-        """A whole answer."""
         self.answers(b"HTTP/1.1 %s\r\n%sContent-Length: %d\r\n\r\n" % (status.encode(), headers, len(body)) + body)
 
     async def sock_connect(self, _loop: Any, _socket: Any, address: tuple[Any, ...]) -> None:
@@ -88,9 +85,7 @@ class ReplayingProvider:
 class Connection(asyncio.Transport):
     """What asyncio has a socket for: takes a request, and plays what the provider replays."""
 
-    def __init__(
-        self, provider: ReplayingProvider, protocol: asyncio.Protocol, loop: asyncio.AbstractEventLoop
-    ) -> None:
+    def __init__(self, provider: ReplayingProvider, protocol: asyncio.Protocol, loop: VirtualLoop) -> None:
         super().__init__()
         self._provider, self._protocol, self._loop = provider, protocol, loop
         self._asked = b""
@@ -190,7 +185,6 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> ReplayingProvider:
 
 @pytest.fixture
 async def client_of() -> AsyncIterator[Callable[..., Client]]:
-    """Builds clients that may use loopback: client_of(url, key)."""
     transport = guarded_transport(allow_private=True)
     yield lambda url, key=KEY: Client(url, key, transport)
     await transport.aclose()
@@ -212,12 +206,10 @@ def frame(text: str = "", **fields: Any) -> bytes:
 
 @pytest.fixture
 def full_stream(frame: Callable[..., bytes]) -> bytes:
-    """A complete and ordinary stream that says "Hello there"."""
     usage = {"prompt_tokens": 3, "completion_tokens": 2}
     return frame("Hello") + frame(" there") + frame(finish="stop") + frame(usage=usage) + b"data: [DONE]\n\n"
 
 
 @maker
 def asker_request(**changes: Any) -> ChatRequest:
-    """Builds a request without a provider."""
     return ChatRequest(**{"model": "m", "messages": (ChatMessage("user", "Hi"),)} | changes)

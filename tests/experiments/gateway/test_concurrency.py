@@ -7,15 +7,13 @@ import pytest
 
 from experiments.gateway import Overloaded, RateLimited, Unreachable
 from experiments.gateway.retry import Limiter
-from tests.cases import each_case
 
 
 class Clock:
     """Time that passes only by sleeping."""
 
     def __init__(self) -> None:
-        self.now = 1000.0
-        self.slept: list[float] = []
+        self.now, self.slept = 1000.0, []
 
     def __call__(self) -> float:
         return self.now
@@ -76,7 +74,7 @@ async def test_success_at_the_limit_and_none_below_it_lets_it_grow_up_to_the_cap
         assert limiter.limit == grown
 
 
-async def test_one_episode_of_429_shrinks_once_and_never_below_one(limiter_of, clock):
+async def test_one_episode_of_429_shrinks_once_and_never_below_one_and_nothing_starts_meanwhile(limiter_of, clock):
     limiter = limiter_of()
     for _ in range(5):
         limiter.report(RateLimited("x"))
@@ -89,15 +87,14 @@ async def test_one_episode_of_429_shrinks_once_and_never_below_one(limiter_of, c
         limiter.report(RateLimited("x"))
     assert limiter.limit == 1
 
-
-@pytest.mark.parametrize(("retry_after", "pause"), [(None, 15), (40, 40)])
-async def test_nothing_starts_during_the_cooldown(limiter_of, clock, retry_after, pause):
-    limiter = limiter_of()
-    limiter.report(RateLimited("x", retry_after=retry_after))
-    assert limiter.is_closed
-    async with limiter.slot():
-        assert clock.slept == [pause]
-    assert not limiter.is_closed
+    for retry_after, pause in ((None, 15), (40, 40)):
+        clock.slept.clear()
+        limiter = limiter_of()
+        limiter.report(RateLimited("x", retry_after=retry_after))
+        assert limiter.is_closed
+        async with limiter.slot():
+            assert clock.slept == [pause]
+        assert not limiter.is_closed
 
 
 async def test_a_5xx_pauses_growth_and_nothing_else(limiter_of, clock):
@@ -114,27 +111,18 @@ async def test_a_5xx_pauses_growth_and_nothing_else(limiter_of, clock):
     assert clock.slept == []
 
 
-async def test_someone_who_stops_waiting_takes_no_slot_along(limiter_of):
-    limiter, order = limiter_of(start=1), []
-    async with await full(limiter):
-        leaver = asyncio.create_task(waiting(limiter, order, 1))
-        stayer = asyncio.create_task(waiting(limiter, order, 2))
+async def test_who_stops_waiting_also_at_the_moment_of_the_turn_takes_no_slot_along(limiter_of):
+    for has_a_turn in (False, True):
+        limiter, order = limiter_of(start=1), []
+        stack = await full(limiter)
+        leaver, stayer = (asyncio.create_task(waiting(limiter, order, number)) for number in (1, 2))
         await asyncio.sleep(0)
+        if has_a_turn:
+            await stack.aclose()
         leaver.cancel()
-    await stayer
-    assert (order, limiter.active, leaver.cancelled()) == ([2], 0, True)
-
-
-async def test_leaving_at_the_moment_of_the_turn_passes_it_on(limiter_of):
-    limiter, order = limiter_of(start=1), []
-    stack = await full(limiter)
-    leaver = asyncio.create_task(waiting(limiter, order, 1))
-    stayer = asyncio.create_task(waiting(limiter, order, 2))
-    await asyncio.sleep(0)
-    await stack.aclose()
-    leaver.cancel()
-    await asyncio.wait_for(stayer, 30)
-    assert (order, limiter.active) == ([2], 0)
+        await stack.aclose()
+        await asyncio.wait_for(stayer, 30)
+        assert (order, limiter.active, leaver.cancelled()) == ([2], 0, True), has_a_turn
 
 
 async def test_from_the_fifth_unreachable_in_a_row_each_try_waits_twice_as_long_up_to_a_minute(limiter_of, clock):
@@ -156,15 +144,14 @@ async def test_from_the_fifth_unreachable_in_a_row_each_try_waits_twice_as_long_
     async with limiter.slot():
         assert clock.slept == [5]
 
-
-@each_case("answer", [None, Overloaded("x"), RateLimited("x", retry_after=0.1)])
-async def test_any_answer_ends_the_outage(limiter_of, clock, answer):
-    limiter = limiter_of()
-    for _ in range(4):
+    clock.slept.clear()
+    for answer in (None, Overloaded("x"), RateLimited("x", retry_after=0.1)):
+        limiter = limiter_of()
+        for _ in range(4):
+            limiter.report(Unreachable("x"))
+        limiter.report(answer)
+        clock.now += 1
         limiter.report(Unreachable("x"))
-    limiter.report(answer)
-    clock.now += 1
-    limiter.report(Unreachable("x"))
 
-    async with limiter.slot():
-        assert clock.slept == []
+        async with limiter.slot():
+            assert clock.slept == [], "any answer ends the outage"

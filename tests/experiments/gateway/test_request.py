@@ -6,7 +6,6 @@ import pytest
 
 from experiments.gateway import Capabilities, ChatMessage, ImagePart, Params, Routing
 from experiments.gateway.request import prepare
-from tests.cases import each_case
 
 SYSTEM = ChatMessage("system", "Be brief.")
 USER = ChatMessage("user", "Hi")
@@ -18,7 +17,7 @@ def prepared(asker_request):
     return lambda stream=True, **changes: prepare(asker_request(**changes), stream=stream)
 
 
-def test_an_ordinary_request_says_no_more_than_it_must(prepared):
+def test_an_ordinary_request_says_no_more_than_it_must_and_routing_is_sent_when_it_is_asked_for(prepared):
     result = prepared(messages=(SYSTEM, USER))
     assert result.body == {
         "model": "m",
@@ -28,24 +27,27 @@ def test_an_ordinary_request_says_no_more_than_it_must(prepared):
     }
     assert result.warnings == ()
 
+    strict = {"allow_fallbacks": False, "require_parameters": True}
+    assert prepared(routing=Routing()).body["provider"] == strict
+    routing = Routing(order=("a", "b"), data_collection="deny")
+    assert prepared(routing=routing).body["provider"] == {**strict, "order": ["a", "b"], "data_collection": "deny"}
 
-def test_every_parameter_goes_under_its_name(prepared):
+
+def test_every_parameter_goes_under_its_name_and_logprobs_without_alternatives_are_asked_for_alone(prepared):
     params = Params(0.0, 0.9, max_tokens=5, seed=0, stop=("END",), top_logprobs=3, reasoning_effort="low")
     body = prepared(params=params, capabilities=Capabilities(reasoning_effort=True)).body
     wanted = {"temperature": 0.0, "top_p": 0.9, "max_tokens": 5, "seed": 0, "stop": ["END"], "reasoning_effort": "low"}
     assert wanted.items() <= body.items()
     assert (body["logprobs"], body["top_logprobs"]) == (True, 3)
 
-
-def test_logprobs_without_alternatives_are_asked_for_alone_and_no_streaming_has_no_options(prepared):
     result = prepared(stream=False, params=Params(top_logprobs=0))
     assert (result.body["logprobs"], result.body["stream"]) == (True, False)
-    assert not {"top_logprobs", "stream_options"} & result.body.keys()
+    assert not {"top_logprobs", "stream_options"} & result.body.keys(), "nothing is streamed"
     assert (result.headers["Accept"], result.headers["Accept-Encoding"]) == ("application/json", "identity")
     assert "X-Client-Request-Id" not in result.headers
 
 
-def test_q21_what_a_model_would_ignore_is_left_out_and_named(prepared):
+def test_q21_q22_what_a_model_would_ignore_is_left_out_and_named_and_max_tokens_has_its_own_name(prepared):
     capabilities = Capabilities(temperature=False, seed=False, logprobs=False)
     params = Params(temperature=1.5, top_p=0.5, seed=7, top_logprobs=2, reasoning_effort="high")
     result = prepared(params=params, capabilities=capabilities)
@@ -53,8 +55,6 @@ def test_q21_what_a_model_would_ignore_is_left_out_and_named(prepared):
     assert not (refused | {"top_logprobs"}) & result.body.keys()
     assert {warning.split()[0] for warning in result.warnings} == refused
 
-
-def test_q22_max_tokens_goes_under_the_models_own_name(prepared):
     capabilities = Capabilities(max_tokens_field="max_completion_tokens", max_output_tokens=100)
     result = prepared(params=Params(max_tokens=500), capabilities=capabilities)
     assert result.body["max_completion_tokens"] == 100
@@ -75,28 +75,26 @@ def test_q22_without_a_system_role_the_text_is_folded_into_the_first_user_messag
     assert alone.body["messages"] == [{"role": "user", "content": "Be brief."}]
 
 
-def test_q20_a_model_with_schemas_gets_the_schema(prepared):
+def test_q20_a_model_with_schemas_gets_the_schema_and_others_get_it_in_the_prompt(prepared):
     result = prepared(schema=SCHEMA, schema_name="verdict")
     wanted = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": SCHEMA}}
     assert result.body["response_format"] == wanted
     assert result.body["messages"] == [{"role": "user", "content": "Hi"}]
 
+    for level, wanted in (("json_object", {"type": "json_object"}), ("none", None)):
+        result = prepared(messages=(SYSTEM, USER), schema=SCHEMA, capabilities=Capabilities(schema=level))
+        assert result.body.get("response_format") == wanted
+        system, user = result.body["messages"]
+        assert system["content"].startswith("Be brief.\n\n")
+        assert system["content"].endswith('{"größe": {"type": "integer"}}}')
+        assert user["content"] == "Hi"
+        assert "schema" in result.warnings[0]
 
-@each_case(("level", "wanted"), [("json_object", {"type": "json_object"}), ("none", None)])
-def test_q20_a_model_without_schemas_gets_it_in_the_prompt(prepared, level, wanted):
-    result = prepared(messages=(SYSTEM, USER), schema=SCHEMA, capabilities=Capabilities(schema=level))
-    assert result.body.get("response_format") == wanted
-    system, user = result.body["messages"]
-    assert system["content"].startswith("Be brief.\n\n")
-    assert system["content"].endswith('{"größe": {"type": "integer"}}}')
-    assert user["content"] == "Hi"
-    assert "schema" in result.warnings[0]
-
-    result = prepared(schema=SCHEMA, capabilities=Capabilities(schema=level, system_role=False))
-    (message,) = result.body["messages"]
-    assert message["role"] == "user"
-    assert json.dumps(SCHEMA, ensure_ascii=False) in message["content"]
-    assert message["content"].endswith("\n\nHi")
+        result = prepared(schema=SCHEMA, capabilities=Capabilities(schema=level, system_role=False))
+        (message,) = result.body["messages"]
+        assert message["role"] == "user"
+        assert json.dumps(SCHEMA, ensure_ascii=False) in message["content"]
+        assert message["content"].endswith("\n\nHi")
 
 
 def test_q31_images_go_as_parts_to_a_model_that_sees_and_are_left_out_and_named_for_others(prepared):
@@ -109,15 +107,3 @@ def test_q31_images_go_as_parts_to_a_model_that_sees_and_are_left_out_and_named_
     result = prepared(messages=(message,))
     assert result.body["messages"][0]["content"] == "What is it?"
     assert "images" in result.warnings[0]
-
-
-def test_routing_is_sent_only_when_it_is_asked_for(prepared):
-    assert "provider" not in prepared().body
-    assert prepared(routing=Routing()).body["provider"] == {"allow_fallbacks": False, "require_parameters": True}
-    routing = Routing(order=("a", "b"), data_collection="deny")
-    assert prepared(routing=routing).body["provider"] == {
-        "allow_fallbacks": False,
-        "require_parameters": True,
-        "order": ["a", "b"],
-        "data_collection": "deny",
-    }

@@ -72,9 +72,8 @@ def council(owner: Any, **run: Any) -> Deliberation:
     record.sent("turn/1/question", 1, QUESTION, "question")
     record.stage(1, "turn/1", "answers", 1, 3)
     for number in (1, 2, 3):
-        record.asked(
-            f"turn/1/answer/member-{number}", f"member-{number}", 1, f"Answer {number}: **Rayleigh** scatters."
-        )
+        seat = f"member-{number}"
+        record.asked(f"turn/1/answer/{seat}", seat, 1, f"Answer {number}: **Rayleigh** scatters.")
     record.stage(1, "turn/1", "reviews", 2, 3)
     for seat in ("member-1", "member-2"):
         review = record.asked(f"turn/1/review/{seat}", seat, 1, REVIEW, purpose="review")

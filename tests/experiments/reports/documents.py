@@ -1,11 +1,15 @@
-"""Documents of runs: before and after an import, and with something wrong in them."""
+"""Documents of runs: before and after an import, with something wrong in them, and as readers of the HTML see them."""
 
 import copy
+import re
+from html import unescape
 from typing import Any
 
 from experiments.models import Run
 from experiments.runs import timeline
+from experiments.runs.reports.formats import render_html
 from experiments.runs.timeline import look_of, render
+from tests.experiments.reports.records import Record
 
 OWN = {"id", "call", "experiment", "run", "parent", "branched_from", "message", "judgments", "ballot", "source"}
 PARTS = ("messages", "judgments", "ballots", "metrics", "interventions", "calls", "steps")
@@ -34,9 +38,8 @@ def assert_same_page(run: Run) -> None:
     assert {e.anchor: e.data for e in rows} == {e.anchor: e.data for e in events}
     if run.experiment.workflow in {"arena", "starchamber", "judging"}:
         look = look_of(run.experiment)
-        assert [(e.anchor, render(e, run.pk, look)) for e in rows] == [
-            (e.anchor, render(e, run.pk, look)) for e in events
-        ]
+        by_rows, by_events = ([(e.anchor, render(e, run.pk, look)) for e in entries] for entries in (rows, events))
+        assert by_rows == by_events
 
 
 def changed(document: Any, *path: Any, value: Any) -> Any:
@@ -46,3 +49,21 @@ def changed(document: Any, *path: Any, value: Any) -> Any:
         place = place[name]
     place[path[-1]] = value
     return document
+
+
+def told(record: Record) -> str:
+    run = record.fetched()
+    run.reader = run.experiment.owner
+    return render_html(run, "en")
+
+
+def words(html: str) -> str:
+    """What a reader sees: without tags and style."""
+    shown = re.sub(r"(?s)<style>.*?</style>|<[^>]+>", " ", html)
+    return " ".join(unescape(shown).split())
+
+
+def section(html: str, anchor: str) -> str:
+    found = re.search(rf'(?s)<section class="section" id="{anchor}".*?</section>', html)
+    assert found, anchor
+    return words(found[0])

@@ -48,9 +48,8 @@ class Record:
             title=run.pop("title", "A crafted run"),
             config={**CONFIGS.get(workflow, {}), **(config or {})},
         )
-        Participant.objects.bulk_create(
-            Participant(experiment=experiment, seat=seat, model=model) for seat, model in self.models.items()
-        )
+        seats = self.models.items()
+        Participant.objects.bulk_create(Participant(experiment=experiment, seat=seat, model=one) for seat, one in seats)
         fields = {"state": "completed", "stop_reason": "max_turns", "seed": 7, "started": self.now,
                   "ended": self.now + timedelta(seconds=245)}  # fmt: skip
         self.run = Run.objects.create(experiment=experiment, **{**fields, **run})
@@ -59,9 +58,8 @@ class Record:
     def _model(self, seat: str) -> ProviderModel:
         provider, _ = Provider.objects.get_or_create(name="lab", defaults={"base_url": "http://localhost:1/v1"})
         slug = f"lab/{seat.lower()}"
-        return ProviderModel.objects.get_or_create(
-            slug=slug, defaults={"provider": provider, "upstream": slug, "label": f"{seat} model"}
-        )[0]
+        fields = {"provider": provider, "upstream": slug, "label": f"{seat} model"}
+        return ProviderModel.objects.get_or_create(slug=slug, defaults=fields)[0]
 
     def step(self, key: str, kind: str = "record", **fields: Any) -> Step:
         defaults = {"state": "done", "ended": timezone.now(), "purpose": kind}
@@ -130,16 +128,3 @@ def logprobs(*shares: float) -> list[dict[str, Any]]:
         {"token": f" t{n}", "logprob": math.log(share) if share else -9999.0, "alternatives": []}
         for n, share in enumerate(shares)
     ]
-
-
-def long_talk(owner: Any, turns: int, words: str, reasoning: str = "", **run: Any) -> Record:
-    """An arena run of many turns, as full as runs get: filtered, reasoned and judged."""
-    record = Record(owner, config={"max_turns": None}, **run)
-    for turn in range(1, turns + 1):
-        record.turn(turn)
-        for seat in ("A", "B"):
-            record.reply(seat, turn, f"{words} ({turn})", reasoning=reasoning, text=words, filter=FILTERED)
-        if turn % 7:
-            record.judged(turn, {"A": SCORES, "B": {**SCORES, "goal_deviation": float(turn % 100)}}, rationale="Calm.")
-        record.completed(turn)
-    return record

@@ -15,8 +15,7 @@ from experiments.workflows.coding.pages import ratings
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION, NO_VOTE, UNREADABLE
 from tests.experiments.reports.deliberations import LABELS, council, counted, debate
-from tests.experiments.reports.documents import assert_equal, assert_same_page
-from tests.experiments.reports.html_pages import section
+from tests.experiments.reports.documents import assert_equal, assert_same_page, section
 from tests.fixtures import signed_in
 
 
@@ -31,7 +30,7 @@ def in_order(text, *parts):
     return True
 
 
-def test_a_vote_that_is_missing_a_tie_and_another_chair_are_told_in_their_places(alice):
+def test_a_missing_vote_a_tie_who_answered_instead_and_what_is_no_json_are_told_in_their_places(alice):
     told = log(council(alice))
 
     assert in_order(
@@ -45,6 +44,15 @@ def test_a_vote_that_is_missing_a_tie_and_another_chair_are_told_in_their_places
         *("Chair: Chair 2 (chair-2 model) was asked instead", "chair model: rate limited: Too many requests."),
         *("Chair · conclusion chair-2 model", "Because of scattering."),
     )
+
+    record = debate(alice)
+    told = log(record)
+
+    instead = "Model B: Model 1 of the pool (pool-1 model) was asked instead"
+    assert in_order(told, instead, "shown as received: There is no JSON in it.", "I would rather say it in prose.")
+    assert "Another summary was requested" not in told, "to go on to the first one is no intervention"
+    record.offer("summary/next/2", 2, "concluded", "summarize", action="summarize", text="", by="alice")
+    assert "Another summary was requested alice" in log(record)
 
 
 def test_a_count_without_ballots_and_what_somebody_asked_for_afterwards_are_told(alice, exported):
@@ -67,8 +75,8 @@ def test_a_count_without_ballots_and_what_somebody_asked_for_afterwards_are_told
     record.run.ballots.filter(reviewer="member-2").update(superseded=True)
 
     html = render_html(record.fetched(), "en")
-
     told = section(html, "log")
+
     assert told.count("replaced by a later ballot of this reviewer") == 1
     assert (deed["kind"], deed["seat"], deed["turn"], deed["by"]) == ("retry_seat", "member-2", 1, "alice")
     assert "Member 2 was asked again alice" in told
@@ -79,23 +87,8 @@ def test_a_count_without_ballots_and_what_somebody_asked_for_afterwards_are_told
     assert "Changed during the run limits: none → 5,000 tokens" in section(html, "setup")
 
 
-def test_who_answered_instead_and_an_answer_that_is_no_json_are_told(alice):
-    record = debate(alice)
-    told = log(record)
-
-    assert in_order(
-        told,
-        "Model B: Model 1 of the pool (pool-1 model) was asked instead",
-        *("shown as received: There is no JSON in it.", "I would rather say it in prose."),
-    )
-    assert "Another summary was requested" not in told, "to go on to the first one is no intervention"
-    record.offer("summary/next/2", 2, "concluded", "summarize", action="summarize", text="", by="alice")
-    assert "Another summary was requested alice" in log(record)
-
-
 def test_names_take_the_place_of_whole_labels_alone():
     labels = {**LABELS["member-1"], "Response AA": "member-3"}
-
     named = with_names("**Response A**, Response AA, Response Analysis, `Response B`\n```\nResponse A\n```", labels)
 
     assert named == "**Member 2**, **Member 3**, Response Analysis, `Response B`\n```\nResponse A\n```"

@@ -16,22 +16,10 @@ from tests.experiments.reports.deliberations import council
 from tests.making import maker
 
 
-@pytest.fixture
-def lines(with_totals):
-    return lambda run: [json.loads(line) for line in b"".join(json_lines(with_totals(run))).splitlines()]
-
-
 @maker
 def rows(with_totals, /, run):
     text = b"".join(table(with_totals(run))).decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text, newline="")))
-
-
-@pytest.fixture
-def contest(alice):
-    made = contest_rows.flawed(alice)
-    made.run.cycles.filter(turn=1).update(voided="2026-01-01T00:00:00Z", void_reason="Two answers were right.")
-    return made.run
 
 
 def test_what_is_unknown_superseded_or_edited_shows_in_its_row(played, rows, with_totals):
@@ -56,15 +44,15 @@ def test_what_is_unknown_superseded_or_edited_shows_in_its_row(played, rows, wit
 
 
 @pytest.mark.databases
-def test_the_table_has_each_ballot_beside_its_review_and_a_row_for_an_abstention(alice, rows):
+def test_the_table_has_each_ballot_beside_its_review_and_a_row_for_an_abstention_and_every_vote(alice, rows):
     reviews = {row["seat"]: row for row in rows(council(alice).run) if row["purpose"] == "review"}
     assert (reviews["member-2"]["ballot_order"], reviews["member-2"]["ballot_flags"]) == ("member-1 = member-3", "ties")
     assert (reviews["member-3"]["id"], reviews["member-3"]["ballot_order"]) == ("", "")
     assert "could not be read" in reviews["member-3"]["ballot_abstained_reason"]
 
+    contest = contest_rows.flawed(alice).run
+    contest.cycles.filter(turn=1).update(voided="2026-01-01T00:00:00Z", void_reason="Two answers were right.")
 
-@pytest.mark.databases
-def test_the_table_has_a_row_for_every_vote(contest, rows):
     found = rows(contest)
 
     assert [len([row for row in found if row["cycle"] == str(turn)]) for turn in (1, 2, 3, 4)] == [12, 12, 10, 1]
@@ -83,16 +71,13 @@ FORMULAS = [
 ]
 
 
-def test_a_formula_is_disarmed_and_other_text_and_numbers_stay_as_they_are():
+def test_no_cell_of_a_hostile_run_is_a_formula_other_texts_stay_and_each_of_its_lines_is_one(played, with_totals):
     assert [cell(text) for text in FORMULAS] == [f"'{text}" for text in FORMULAS]
     texts = ["Half each?", "1 = 1", "a\t=1", "2", "", "<script>alert(1)</script>"]
     values = (-1, -0.5, 0, 0.0, Decimal("-1E-7"), None, True)
-
     assert [cell(text) for text in texts] == texts
     assert [cell(value) for value in values] == ["-1", "-0.5", "0", "0.0", "-0.0000001", "", "true"]
 
-
-def test_no_cell_of_a_hostile_run_is_a_formula_and_each_of_its_lines_is_one(played, with_totals):
     run = played(max_turns=1)
     hostile = '=HYPERLINK("http://x")";=1\n=2,=3\r\n\t=4'
     Message.objects.filter(run=run).update(

@@ -142,6 +142,5 @@ def test_of_a_run_that_failed_and_one_that_came_to_a_limit(played, log):
     limited = log(played(limits={"tokens": 300}, max_turns=9))
 
     assert failed.status == "error"
-    assert failed.error.message
-    assert failed.samples[0].error.message == failed.error.message
+    assert failed.samples[0].error.message == failed.error.message != ""
     assert (limited.samples[0].limit.type, limited.samples[0].limit.limit) == ("token", 300)

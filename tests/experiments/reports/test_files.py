@@ -32,9 +32,6 @@ def written(monkeypatch, /, write):
     monkeypatch.setitem(FORMATS, "odd", Format("odd", "Odd", "text/plain", write, lambda run: "odd.txt"))
 
 
-WANTED = [("html", "zh-hans"), *((format_, "en") for format_ in FORMATS)]
-
-
 def again(export):
     return Export.objects.get(pk=export.pk)
 
@@ -43,7 +40,8 @@ def test_the_file_holds_what_the_button_of_a_short_run_gives(played, ask, make_f
     now = timezone.now()
     monkeypatch.setattr(narrative, "timezone", SimpleNamespace(now=lambda: now))  # the moment of its making
     run = played(max_turns=1)
-    asked = [(ask(run, format_, language), format_) for format_, language in WANTED]
+    wanted = [("html", "zh-hans"), *((format_, "en") for format_ in FORMATS)]
+    asked = [(ask(run, format_, language), format_) for format_, language in wanted]
 
     make_files()
 
@@ -101,12 +99,7 @@ def test_a_renderer_that_stumbles_ends_its_file_and_no_other_and_can_be_asked_ag
 def test_one_worker_makes_it_however_many_try(run, ask, monkeypatch):
     """The rival claims it between our look and our claim."""
     export = ask(run)
-
-    def claimed_by_another():
-        silent(export, seconds=0)
-        return Now()
-
-    monkeypatch.setattr(waiting, "Now", claimed_by_another)
+    monkeypatch.setattr(waiting, "Now", lambda: silent(export, seconds=0) or Now())
 
     assert waiting.claim_next(Export) is None
     assert again(export).attempt == 1
@@ -179,7 +172,7 @@ def test_files_of_last_week_are_forgotten(run, ask, make_files):
     make_files()
     Export.objects.filter(pk=old.pk).update(ended=timezone.now() - timedelta(days=8))
     orphan = old.path.with_name("orphan")
-    orphan.write_bytes(b"x")
+    orphan.touch()
     os.utime(orphan, (0, 0))
 
     jobs.sweep()
@@ -215,12 +208,12 @@ def test_what_others_write_while_rows_are_read_holds_no_file_up(alice):
     record = Record(alice)
     for turn in range(1, 4):
         record.reply("A", turn, "Hello.")
-    run, lines = Run.objects.get(pk=record.run.pk), 0
 
     def rename(title):
-        Experiment.objects.filter(pk=run.experiment_id).update(title=title)
+        Experiment.objects.filter(pk=record.run.experiment_id).update(title=title)
 
-    for _row in each(run.messages.all(), at_once=1):
+    lines = 0
+    for _row in each(record.run.messages.all(), at_once=1):
         at_once(lambda: rename("Elsewhere"))
         rename("Here")
         lines += 1

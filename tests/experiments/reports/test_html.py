@@ -1,22 +1,18 @@
 """The HTML report tells a run as its record has it, whatever has become of the run; no number in it is invented."""
 
 import re
-from html.parser import HTMLParser
 
-from tests.experiments.reports.html_pages import section, told, words
+from tests.experiments.reports.documents import section, told, words
 from tests.experiments.reports.records import SCORES, Record, logprobs
+from tests.markup import Page
 
 
-def test_it_tells_what_the_run_was_configured_with(played):
-    run = played(
-        prompting="individual",
-        prompts={"A": "Keep all the panels.", "B": "Share the panels."},
-        max_turns=1,
-        first="B",
-        limits={"tokens": 50_000, "seconds": 90},
-    )
+def test_it_tells_what_the_run_was_configured_with(alice):
+    prompts = {"A": "Keep all the panels.", "B": "Share the panels."}
+    limits = {"tokens": 50_000, "seconds": 90}
+    record = Record(alice, config={"prompting": "individual", "prompts": prompts, "first": "B", "limits": limits})
 
-    setup = section(told(run), "setup")
+    setup = section(told(record), "setup")
 
     for said in ("Model A Keep all the panels.", "Share the panels.", "Begins Model B", "50,000 tokens, 90 seconds"):
         assert said in setup
@@ -33,13 +29,13 @@ def test_failures_are_told_as_failures_and_not_as_messages(alice):
     html = told(record)
 
     log = section(html, "log")
-    assert "The friend gave no answer: it was busy." in log
-    assert "Model B: No answer arrived" in log
-    assert "provider overloaded: Asking lab/b gave HTTP 503." in log
-    assert "Judge: The call was lost" in log
-    assert "The run failed: provider overloaded" in log
+    for line in (
+        *("The friend gave no answer: it was busy.", "Model B: No answer arrived", "Judge: The call was lost"),
+        *("provider overloaded: Asking lab/b gave HTTP 503.", "The run failed: provider overloaded"),
+    ):
+        assert line in log
+    assert "completed" not in log.replace("Turns completed", "")
     assert "Messages 1" in section(html, "result")
-    assert "completed" not in section(html, "log").replace("Turns completed", "")
 
 
 def test_a_stopped_demonstration_and_what_is_special_about_its_messages_are_told(alice):
@@ -70,8 +66,7 @@ def test_a_report_before_or_during_a_run_says_so(alice):
     first, second = words(told(before)), words(told(during))
     for line in ("Max turns unlimited", "Duration unknown", "This run has no messages.", "made (queued)"):
         assert line in first
-    lines = ("made (running)", "max_turns: 5 → 9", "Model B: In progress", "State running")
-    for line in lines:
+    for line in ("made (running)", "max_turns: 5 → 9", "Model B: In progress", "State running"):
         assert line in second
 
 
@@ -97,27 +92,15 @@ def test_the_metrics_take_the_latest_judgment_of_a_turn_and_the_strongest_emotio
 
     html = told(record)
 
-    metrics = section(html, "metrics")
     assert "80" in section(html, "judgments")
-    assert "Goal deviation, average 10 %" in metrics
-    assert "Turns to deviate N/A" in metrics
-    assert "Dominant emotion fear" in metrics
-    assert "Dominant emotion none" in metrics
+    lines = ("Goal deviation, average 10 %", "Turns to deviate N/A", "Dominant emotion fear", "Dominant emotion none")
+    for line in lines:
+        assert line in section(html, "metrics")
 
 
 NASTY = "<script>alert(1)</script></style><img src=http://evil.example/x.png onerror=alert(2)>"
 MARKDOWN = "![x](http://evil.example/a.png) [link](https://good.example/) [bad](javascript:alert(1)) <b>bold</b>"
 FETCHING = {"src", "srcset", "data", "poster", "action", "formaction", "background", "ping", "xlink:href", "manifest"}
-
-
-class Reader(HTMLParser):
-    def __init__(self, html):
-        super().__init__()
-        self.tags = []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
 
 
 def test_nothing_that_was_written_becomes_a_tag_and_nothing_is_fetched_from_anywhere(alice):
@@ -129,17 +112,17 @@ def test_nothing_that_was_written_becomes_a_tag_and_nothing_is_fetched_from_anyw
 
     html = told(record)
 
-    reader = Reader(html)
-    for tag, attributes in reader.tags:
+    tags = [(one.tag, one.attrib) for one in Page(html).root.iter()]
+    for tag, attributes in tags:
         assert tag not in {"script", "img", "b", "iframe", "object", "embed", "form", "base", "link"}
-        assert not FETCHING & attributes.keys(), tag
+        assert not FETCHING & {*attributes}, tag
         assert not any(name.startswith("on") for name in attributes), tag
-    links = [a for tag, a in reader.tags if tag == "a" and not (a.get("href") or "").startswith("#")]
+    links = [a for tag, a in tags if tag == "a" and not (a.get("href") or "").startswith("#")]
     assert {a.get("href") for a in links} == {"https://good.example/", "http://evil.example/a.png"}, "no image"
     assert {a.get("rel") for a in links} == {"noopener noreferrer nofollow"}
-    policies = [a["content"] for _tag, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy"]
+    policies = [a["content"] for _tag, a in tags if a.get("http-equiv") == "Content-Security-Policy"]
     assert policies == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
-    ids = [a["id"] for _tag, a in reader.tags if "id" in a]
+    ids = [a["id"] for _tag, a in tags if "id" in a]
     assert len(ids) == len(set(ids))
     [style] = re.findall(r"(?s)<style>(.*?)</style>", html)
     assert not re.search(r"url\(|@import|http", style)

@@ -11,8 +11,7 @@ from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs
 pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 
-@pytest.fixture
-def file(alice, tmp_path):
+def test_it_opens_without_network_errors_or_barriers(alice, tmp_path):
     """A report with one of everything. Written first: beside Playwright's event loop Django asks no database."""
     record = Record(alice, state="failed", error="It broke.", stop_reason="overloaded")
     record.turn(1)
@@ -24,14 +23,10 @@ def file(alice, tmp_path):
     record.failure("B", 1, "No answer.")
     for turn in (1, 2, 3):
         record.judged(turn, {"A": SCORES, "B": None}, rationale="Calm.", dynamics="Close.")
-    path = tmp_path / "report.html"
-    path.write_text(render_html(record.fetched(), "en"), encoding="utf-8")
-    return path
+    file = tmp_path / "report.html"
+    file.write_text(render_html(record.fetched(), "en"), encoding="utf-8")
 
-
-def test_it_opens_without_network_errors_or_barriers(file):
-    requests = []
-    errors = []
+    requests, errors = [], []
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for theme, width in (("light", 1280), ("dark", 360)):

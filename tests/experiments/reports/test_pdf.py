@@ -2,10 +2,9 @@
 
 import io
 import re
-import threading
+from functools import partial
 from itertools import pairwise
 
-import pytest
 from fontTools.ttLib import TTFont
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +16,8 @@ from experiments.runs.reports.narrative import narrate
 from experiments.runs.reports.pdf import draw, render_pdf
 from experiments.runs.reports.pdf_flow import Ink, Span, break_lines
 from experiments.runs.reports.pdf_fonts import Typefaces, character_map, drawable, outlines
-from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs, long_talk
+from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs
+from tests.rivals import at_once
 
 
 def read(pdf):
@@ -28,23 +28,20 @@ def text_of(reader):
     return " ".join(" ".join(page.extract_text() for page in reader.pages).split())
 
 
-def told(record, language="en"):
-    return read(render_pdf(record.fetched(), language))
+def told(record):
+    return read(render_pdf(record.fetched(), "en"))
 
 
 def outline_of(reader):
     return [[one.title for one in entry] if isinstance(entry, list) else entry.title for entry in reader.outline]
 
 
-def shown_codes(reader):
-    drawn = [one for page in reader.pages for one in ContentStream(page.get_contents(), reader).operations]
-    texts = [operands[0] for operands, operator in drawn if operator == b"Tj"]
-    return {code for text in texts for code in getattr(text, "original_bytes", text)}
-
-
 def test_pages_are_numbered_and_there_are_bookmarks_and_progress(alice):
-    record = long_talk(alice, 6, "Let us share. " * 60)
-    for turn in (7, 8, 9):
+    record, words = Record(alice), "Let us share. " * 60
+    for turn in range(1, 10):
+        record.turn(turn)
+        for seat in "AB" if turn < 7 else "":
+            record.reply(seat, turn, f"{words} ({turn})", text=words, filter=FILTERED)
         record.judged(turn, {"A": None if turn == 8 else SCORES})
     shares = []
     reader = read(render_pdf(record.fetched(), "en", shares.append))
@@ -85,7 +82,9 @@ def test_whatever_was_said_is_drawn_with_fonts_that_are_inside_and_can_be_copied
     assert "average confidence 56.7 %, 1 of 3 tokens below 50 %" in text
     assert "less than 50 %, solid line" in text, "tokens are more than colours"
     assert "םולש" in text or "שלום" in text
-    assert 0 not in shown_codes(reader)  # the box that stands for a missing glyph
+    drawn = [one for page in reader.pages for one in ContentStream(page.get_contents(), reader).operations]
+    texts = [operands[0] for operands, operator in drawn if operator == b"Tj"]
+    assert not any(0 in getattr(one, "original_bytes", one) for one in texts), "the box for a missing glyph"
     assert reader.metadata
     assert reader.metadata.title == "星际 <b>talk</b> 🧿"
     assert reader.trailer["/Root"]["/Lang"] == "en"
@@ -112,39 +111,26 @@ def test_what_is_longer_than_a_line_or_a_page_goes_on_in_order(alice):
     places = [text.index(f"word{n} ") for n in range(0, 1190, 10)]
     assert all(before < after for before, after in pairwise(places))
     assert sum(map(len, re.findall("x{20,}", text))) == 3000
+    ends = []
     for page in reader.pages:
-        assert all(place < 595 for place in _right_ends(page))
+        page.extract_text(visitor_text=lambda said, _cm, tm, *_font: ends.append(tm[4]) if said.strip() else None)
+    assert max(ends) < 595
     assert text.count("err999") == 2  # in the log and among the calls
 
 
-def _right_ends(page):
-    ends = []
-    page.extract_text(visitor_text=lambda text, _cm, tm, _font, size: ends.append(tm[4]) if text.strip() else None)
-    return ends
-
-
 def test_reports_can_be_drawn_at_the_same_time(alice):
-    reports = []
+    reports = {}
     for said in ("第一个报告", "Second report"):
         record = Record(alice)
         record.reply("A", 1, said)
-        reports.append(narrate(record.fetched(), "en"))
-    drawn = {}
-    threads = [
-        threading.Thread(target=lambda place=place, one=one: drawn.update({place: draw(one, "en")}))
-        for place, one in enumerate(reports)
-    ]
+        reports[said] = narrate(record.fetched(), "en")
 
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    drawn = at_once(*(partial(draw, report, "en") for report in reports.values()))
 
-    assert "第一个报告" in text_of(read(drawn[0]))
-    assert "Second report" in text_of(read(drawn[1]))
+    for said, pdf in zip(reports, drawn, strict=True):
+        assert said in text_of(read(pdf))
 
 
-INK = Ink(size=10)
 TEXTS = (
     "Plain words stand here (in brackets) - and go on, until the line is full; then they go on below.\n\n  indented",
     "这里有一段没有空格的中文，它必须在字之间换行；但是标点不能在行首。（括号也不能在行尾）好的。",
@@ -153,25 +139,19 @@ TEXTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def faces():
-    typefaces = Typefaces()
+def test_lines_break_where_their_script_allows_it_none_is_too_wide_and_nothing_is_lost():
+    faces = Typefaces()
     for text in TEXTS:
-        typefaces.need("regular", text)
-    with typefaces.cut():
-        yield typefaces
-
-
-def lines(faces, text, width=120):
-    return ["".join(piece.text for piece in line) for line in break_lines(faces, [Span(text, INK)], width)]
-
-
-def test_lines_break_where_their_script_allows_it_none_is_too_wide_and_nothing_is_lost(faces):
-    for text in TEXTS:
-        broken = lines(faces, text)
-        assert all(faces.width("regular", 10, line.rstrip()) <= 120.01 for line in broken), text
-        assert "".join("".join(broken).split()) == "".join(text.split()), text
-    english, chinese = lines(faces, TEXTS[0]), lines(faces, TEXTS[1])
+        faces.need("regular", text)
+    with faces.cut():
+        broken = [
+            ["".join(piece.text for piece in line) for line in break_lines(faces, [Span(text, Ink(size=10))], 120)]
+            for text in TEXTS
+        ]
+        for text, found in zip(TEXTS, broken, strict=True):
+            assert all(faces.width("regular", 10, line.rstrip()) <= 120.01 for line in found), text
+            assert "".join("".join(found).split()) == "".join(text.split()), text
+    english, chinese, *_others = broken
     assert {word for line in english for word in line.split()} == set(TEXTS[0].split()), "words that fit stay whole"
     assert english[-2:] == ["", "  indented"]
     assert len(chinese) > 3

@@ -13,33 +13,26 @@ from experiments.runs.reports.markdown import render_markdown
 from experiments.runs.reports.pdf import render_pdf
 from experiments.runs.steering import branching, steering
 from experiments.workflows.judging import services as judging
-from tests.experiments.reports.documents import assert_equal, assert_same_page, without_ids
-from tests.experiments.reports.html_pages import section, words
+from tests.experiments.reports.documents import assert_equal, assert_same_page, section, words
 from tests.experiments.reports.test_pdf import read, text_of
 from tests.making import maker
 
 COOPERATIVE, COMPETITIVE, GONE = "sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0:fail=404"
 
 
-class Player:
-    def __init__(self, alice, start, drive):
-        self.alice, self.start, self.drive = alice, start, drive
-
-    def play(self, experiment):
-        run = self.start(experiment)
-        self.drive()
-        return fetched(run)
-
-    def say(self, run, action, text=""):
-        waiting = fetched(run)
-        pause = (waiting.open_pauses or waiting.open_offers)[-1]
-        steering.say(waiting, by=self.alice, key=pause.key, action=action, text=text)
-        self.drive()
+@maker
+def play(start, drive, /, experiment):
+    run = start(experiment)
+    drive()
+    return fetched(run)
 
 
-@pytest.fixture
-def player(alice, start, drive):
-    return Player(alice, start, drive)
+@maker
+def say(alice, drive, /, run, action, text=""):
+    waiting = fetched(run)
+    pause = (waiting.open_pauses or waiting.open_offers)[-1]
+    steering.say(waiting, by=alice, key=pause.key, action=action, text=text)
+    drive()
 
 
 def fetched(run):
@@ -74,13 +67,13 @@ def told(tmp_path, exported, alice, /, run, *lines):
 
 
 @pytest.mark.databases
-def test_an_arena_run_tells_what_its_operator_did(arena, player, told, exported):
-    run = player.play(arena(mode="manual", filter=False))
-    player.say(run, "send", "Answer with one word.")
-    player.say(run, "note", "Be brief.")
-    player.say(run, "alter", "I take everything.")
+def test_an_arena_run_tells_what_its_operator_did(arena, play, say, told, exported):
+    run = play(arena(mode="manual", filter=False))
+    say(run, "send", "Answer with one word.")
+    say(run, "note", "Be brief.")
+    say(run, "alter", "I take everything.")
     for action in ("default", "next", "skip", "end"):
-        player.say(run, action)
+        say(run, action)
 
     log = told(
         run,
@@ -96,14 +89,14 @@ def test_an_arena_run_tells_what_its_operator_did(arena, player, told, exported)
     assert exported(run)["interventions"]
 
 
-def test_a_starchamber_talk_tells_answers_given_again_and_its_branch(starchamber, player, told, alice):
-    run = player.play(starchamber(persona="Vega", context="Be kind.", judge_model="sim/judge:first=0"))
-    player.say(run, "regenerate")
-    player.say(run, "send", "And then?")
+def test_a_starchamber_talk_tells_answers_given_again_and_its_branch(starchamber, play, say, drive, told, alice):
+    run = play(starchamber(persona="Vega", context="Be kind.", judge_model="sim/judge:first=0"))
+    say(run, "regenerate")
+    say(run, "send", "And then?")
     answer = run.messages.filter(seat="model").last()
     child = branching.branch(answer, by=alice, text="I would rather not say.")
-    player.drive()
-    player.say(run, "end")
+    drive()
+    say(run, "end")
 
     log = told(
         run,
@@ -123,22 +116,19 @@ def test_a_starchamber_talk_tells_answers_given_again_and_its_branch(starchamber
     assert "had not ended" in words(branched)
 
 
-def test_a_branch_and_a_judging_are_imported_equal(arena, player, alice, exported):
-    run = player.play(arena(max_turns=2))
+def test_a_branch_and_a_judging_are_imported_equal(arena, play, drive, alice, exported):
+    run = play(arena(max_turns=2))
     branch = branching.branch(run.messages.get(turn=1, seat="B"), by=alice, text="No.")
     again = judging.judge_again(Run.objects.get(pk=run.pk), by=alice)
-    player.drive()
+    drive()
 
     for made in (branch, again):
         before = exported(made)
         imported = import_document(before, by=alice)
         after = exported(imported)
-        assert [said(message) for message in after["messages"]] == [said(message) for message in before["messages"]]
-        assert_equal(before, after, "judgments", "interventions", "calls", "steps")
+        for side in (before, after):
+            for message in side["messages"]:  # what a branch was paid with is in the file of the parent
+                del message["usage"], message["cost"], message["logprobs"]
+        assert_equal(before, after, "messages", "judgments", "interventions", "calls", "steps")
         assert imported.parent is None
         assert_same_page(imported)
-
-
-def said(message):
-    """What the file of a branch says of a message; what it was paid with is in the file of the parent."""
-    return {name: value for name, value in without_ids(message).items() if name not in {"usage", "cost", "logprobs"}}

@@ -18,18 +18,6 @@ from tests.experiments.reports.records import SCORES, Record
 from tests.experiments.sharing.published import approved, everybodys
 from tests.fixtures import signed_in
 
-TURNS = [{"turn": 1, "messages": {"A": "Hello."}, "deeds": []}]
-
-
-@pytest.fixture
-def family(alice):
-    """A run that the lab sees, and one of Alice's own that was made from it."""
-    parent = Record(alice)
-    said = parent.reply("B", 2, "Hello.")
-    child = Record(alice, parent=parent.run, branched_from=said, origin="branch", title="Alice's own attempt")
-    Experiment.objects.filter(pk=parent.run.experiment_id).update(visibility="lab")
-    return parent, child
-
 
 def file_for(record, reader, name):
     run = record.fetched()
@@ -38,46 +26,38 @@ def file_for(record, reader, name):
     return b"".join(format_.chunks(run, "en", unheard)).decode()
 
 
-@each_case("name", ["html", "md", "json", "jsonl", "inspect"])
-def test_what_was_made_from_a_run_is_named_to_who_may_see_it(family, alice, charlie, name):
-    parent, child = family
+def test_what_was_made_from_a_run_is_named_to_who_may_see_it(alice, charlie, settings, tmp_path):
+    settings.BULK_EXPORTS_DIR, parent = tmp_path, Record(alice)
+    said = parent.reply("B", 2, "Hello.")
+    child = Record(alice, parent=parent.run, branched_from=said, origin="branch", title="Alice's own attempt")
+    Experiment.objects.filter(pk=parent.run.experiment_id).update(visibility="lab")
 
-    assert str(child.run.pk) in file_for(parent, alice, name)
-    assert str(child.run.pk) not in file_for(parent, charlie, name)
-    assert str(child.run.pk) not in file_for(parent, None, name)
+    def assert_named_to(*readers, formats=("html", "md", "json", "jsonl", "inspect")):
+        for name in formats:
+            told = [one for one in (alice, charlie, None) if str(child.run.pk) in file_for(parent, one, name)]
+            assert told == list(readers), name
 
-    Experiment.objects.filter(pk=child.run.experiment_id).update(visibility="public")
-    assert str(child.run.pk) in file_for(parent, charlie, name)
-    assert str(child.run.pk) not in file_for(parent, None, name), "nobody has approved it"
-    assert str(child.run.pk) not in file_for(parent, alice, LINKED.name), "a link's report shows what visitors see"
-    approved(child.run)
-    assert str(child.run.pk) in file_for(parent, None, name)
-
-
-def test_a_file_for_many_runs_names_what_whoever_asked_may_see(family, alice, charlie, settings, tmp_path):
-    settings.BULK_EXPORTS_DIR = tmp_path
-    parent, child = family
+    assert_named_to(alice)
     for person, sees in ((alice, True), (charlie, False)):
         row = bulk.ask({"runs": [str(parent.run.pk)]}, by=person, format_=BULK_FORMATS["jsonl"], language="en")
         bulk.make_all(threading.Event())
+        assert (str(child.run.pk) in row.path.read_text()) is sees, "in a file for many runs"
 
-        assert (str(child.run.pk) in row.path.read_text()) is sees
+    Experiment.objects.filter(pk=child.run.experiment_id).update(visibility="public")
+    assert_named_to(alice, charlie)  # nobody has approved it
+    assert_named_to(formats=[LINKED.name])  # a link's report shows what visitors see
+    approved(child.run)
+    assert_named_to(alice, charlie, None)
 
 
-@pytest.fixture
-def judged(alice):
+def test_first_scores_stand_beside_second_ones_for_who_may_see_the_first(alice, charlie, client):
     """Alice's private run, and its transcript judged again in a run that everybody sees."""
-    first = Record(alice)
-    first.reply("A", 1, "Hello.")
-    first.judged(1, {"A": {**SCORES, "cooperation": 0.123}})
-    config = {"source": str(first.run.pk), "subjects": ["A"], "turns": TURNS, "workflow": "arena", "objectives": {}}
-    again = Record(alice, "judging", config, parent=first.run)
-    everybodys(again.run.experiment)
-    return first.run, again.run
-
-
-def test_first_scores_stand_beside_second_ones_for_who_may_see_the_first(judged, alice, charlie, client):
-    first, again = judged
+    record, turns = Record(alice), [{"turn": 1, "messages": {"A": "Hello."}, "deeds": []}]
+    record.reply("A", 1, "Hello.")
+    record.judged(1, {"A": {**SCORES, "cooperation": 0.123}})
+    first, subjects = record.run, {"subjects": ["A"], "turns": turns, "workflow": "arena", "objectives": {}}
+    again = Record(alice, "judging", {"source": str(first.pk), **subjects}, parent=first).run
+    everybodys(again.experiment)
 
     assert rejudged(again, alice).source == first
     assert rejudged(again, charlie) is None

@@ -15,9 +15,7 @@ from experiments.sandbox import Limits
 FOLDER = Path(__file__).parent / "attacks"
 SOLVING = (FOLDER.parent / "solving.py").read_text()
 PROGRAMS = {path.stem: SOLVING + path.read_text() for path in sorted(FOLDER.glob("*.py"))}
-WRITTEN = {
-    name: program for program, code in PROGRAMS.items() for name in re.findall(r"^def (\w+)\(host\)", code, re.M)
-}
+WRITTEN = {name: stem for stem, code in PROGRAMS.items() for name in re.findall(r"^def (\w+)\(host\)", code, re.M)}
 CALM, HURRIED = Limits(total_seconds=600), Limits(seconds=1, total_seconds=600)
 
 

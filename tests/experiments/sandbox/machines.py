@@ -16,19 +16,8 @@ from experiments.sandbox.inside import kernel
 from tests.fixtures import wait_until
 
 PROJECT = Path(__file__).parents[3]
-INTO_THE_OPEN = (
-    "/tmp",
-    "/var/tmp",
-    "/dev/shm",
-    "/run",
-    "/",
-    "/etc",
-    "/root",
-    "/home",
-    str(PROJECT),
-    os.getcwd(),
-    str(PROJECT.parent),
-)
+PUBLIC = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", "/etc", "/root", "/home")
+INTO_THE_OPEN = (*PUBLIC, str(PROJECT), os.getcwd(), str(PROJECT.parent))
 
 
 @dataclass
@@ -52,7 +41,6 @@ class Host:
         return self.folder / "canary.txt"
 
     def told(self) -> dict[str, Any]:
-        """What the program is told, as JSON."""
         return {
             "file": str(self.canary),
             "folder": str(self.folder),
@@ -115,7 +103,6 @@ def adopting_orphans() -> Iterator[None]:
 
 @contextlib.contextmanager
 def trapped() -> Iterator[Host]:
-    """A machine with its traps set, open to every user."""
     folder = Path(tempfile.mkdtemp(prefix="host-", dir="/tmp"))
     folder.chmod(0o777)
     try:

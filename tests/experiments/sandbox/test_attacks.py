@@ -14,7 +14,6 @@ from tests.cases import each_case
 from tests.experiments.sandbox.attack_list import ATTACKS, CALM, HURRIED, PROGRAMS, WRITTEN, Attack
 from tests.experiments.sandbox.conftest import SAFE, first_of
 from tests.experiments.sandbox.machines import Host, trapped
-from tests.experiments.sandbox.sources import RUNNABLE, UNRUNNABLE
 
 pytestmark = pytest.mark.system
 ON_WALLS = ("files_", "secrets_", "net_", "process_", "kernel_", "memory_")  # what differs from backend to backend
@@ -31,6 +30,26 @@ exec(compile(sys.argv[2], "solution", "exec"), names)
 print("\\n" + json.dumps(names["solve"](*json.loads(sys.argv[1]))))
 """
 
+# Programs whose text itself is the attack: on the parser, on the compiler, on whoever reads or stores it.
+HONEST = "def solve(word):\n    return word[::-1]\n"
+UNRUNNABLE = {  # none of their tests passes
+    "nothing to call": "import sys\nANSWER = 1\n",
+    "brackets": "x = " + "[" * 100_000 + "]" * 100_000 + "\n" + HONEST,
+    "attributes": "x = a" + ".a" * 500_000 + "\n" + HONEST,
+    "indentation": "".join(" " * depth + "if 1:\n" for depth in range(3000)) + " " * 3000 + "1\n" + HONEST,
+    "long number": "x = " + "9" * 5_000_000 + "\n" + HONEST,
+    "cookie": "# coding: no-such-encoding\nx = '\ud800'\n" + HONEST,
+    "future unknown": "from __future__ import braces\n" + HONEST,
+    "ends at import": 'import os\nprint("ALL PASSED", flush=True)\nos._exit(0)\n' + HONEST,
+    "never ends at import": "while True:\n    pass\n" + HONEST,
+}
+RUNNABLE = {  # odd, but right
+    "cookie ignored": "# coding: utf-7\n" + HONEST,
+    "control letters": "x = '\x1b[2J\x07\x7f'\n" + HONEST,
+    "file name": HONEST + "assert '\\n' not in __file__ if '__file__' in globals() else True\n",
+    "prompt fence": 'x = """]]>[[/solution]] </script> {solution} %s {0}"""\n' + HONEST,
+}
+
 
 @contextmanager
 def fresh_host() -> Iterator[Host]:
@@ -42,7 +61,9 @@ def fresh_host() -> Iterator[Host]:
 @pytest.mark.parametrize(("program", "limits"), RUNS)
 @pytest.mark.parametrize("backend", first_of(SAFE))
 def test_an_attack_gains_nothing(backend: str, program: str, limits: Limits) -> None:
-    attacks = [one for one in tried_in(backend) if (one.program, one.limits) == (program, limits)]
+    attacks = [one for one in ATTACKS if (one.program, one.limits) == (program, limits)]
+    if backend == "landlock":  # it hides what a file holds, though not that it is there
+        attacks = [one for one in attacks if one.name.startswith(ON_WALLS)]
     allowed = {"before": {"passed"}, "together": {"passed"}, "after": {"passed"}}
     allowed |= {attack.name: set(attack.verdicts) for attack in attacks}
 
@@ -55,13 +76,6 @@ def test_an_attack_gains_nothing(backend: str, program: str, limits: Limits) -> 
         assert_record_is_clean(execution, host)
         assert host.harm() == []
         host.wait_for_the_last()
-
-
-def tried_in(backend: str) -> list[Attack]:
-    """Landlock and seccomp alone hide what a file holds, though not that it is there."""
-    if backend != "landlock":
-        return list(ATTACKS)
-    return [attack for attack in ATTACKS if attack.name.startswith(ON_WALLS)]
 
 
 def the_tests(attacks: list[Attack], host: Host) -> list[Test]:

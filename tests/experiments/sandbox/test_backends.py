@@ -1,16 +1,17 @@
-"""What a box is made of, whoever makes it."""
+"""What a box is made of, whoever makes it, and that what holds here is found out by attack: else nothing is run."""
 
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from experiments.sandbox import Limits, Test
+from experiments.sandbox import Limits, Probe, Test, Unavailable, isolation, probe, run
 from experiments.sandbox.backends import Backend, backend_named
 from experiments.sandbox.languages import PYTHON
 from experiments.sandbox.trial import Program, tried
@@ -104,19 +105,21 @@ def readable():
     return [path for path in ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", sys.base_prefix) if os.path.exists(path)]
 
 
-def tried_with(backend: Backend, body: str, required: tuple[str, ...] = ()):
+def tried_with(backend: Backend, body: str, required: tuple[str, ...] = (), **limits: float):
     code = f"import os, socket\ndef solve():\n    {body}\n    return 42"
-    program = Program(code, "solve", Limits(), required)
-    return tried(program, Test("only", [], 42), backend=backend, language=PYTHON, seconds=20)
+    program = Program(code, "solve", Limits(**limits), required)
+    return tried(program, Test("only", [], 42), backend=backend, language=PYTHON, seconds=limits.get("seconds", 20))
 
 
-def test_each_of_the_kernels_walls_holds_alone():
+def test_each_of_the_kernels_walls_holds_alone_and_a_box_that_lacks_one_runs_nothing():
     files, sockets = only_with("unsafe", "landlock"), only_with("unsafe", "seccomp")
 
     assert tried_with(files, "open('/etc/passwd')").result.error.startswith("PermissionError")
     assert tried_with(sockets, "socket.socket()").result.error.startswith("PermissionError")
     assert tried_with(files, "socket.socket()").result.verdict == "passed"
     assert tried_with(sockets, "open('/etc/passwd')").result.verdict == "passed"
+    with pytest.raises(NotStarted, match="refused: no landlock"):
+        tried_with(only_with("unsafe"), "pass", required=("limits", "landlock"))
 
 
 @pytest.mark.parametrize("backend", first_of(NAMESPACED))
@@ -130,59 +133,127 @@ def test_the_namespaces_hold_without_them(backend):
     assert tried_with(bare, "socket.create_connection(('192.0.2.1', 80), 5)").result.error.startswith("OSError")
 
 
-def test_a_box_that_lacks_a_wall_runs_nothing():
-    with pytest.raises(NotStarted, match="refused: no landlock"):
-        tried_with(only_with("unsafe"), "pass", required=("limits", "landlock"))
-
-
-@pytest.fixture
-def stand_in_for_docker(tmp_path, monkeypatch):
-    """A `docker` that runs the command of the image on this machine: what is tested is what we tell it."""
+def test_a_container_is_told_everything_on_its_stdin(tmp_path, monkeypatch):
+    """By a `docker` that runs the command of the image on this machine: what is tested is what we tell it."""
     program = tmp_path / "docker"
-    program.write_text(
-        '#!/bin/sh\nwhile [ "$1" != stand-in ]; do shift; done; shift; shift\nexec /usr/bin/python3 "$@"\n'
-    )
+    program.write_text('#!/bin/sh\nwhile [ "$1" != stand-in ]; do shift; done\nshift 2; exec /usr/bin/python3 "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-
-
-@pytest.mark.usefixtures("stand_in_for_docker")
-def test_a_container_is_told_everything_on_its_stdin():
     docker_here = backend_named("docker:stand-in")
-    backend = replace(docker_here, box=lambda language, limits: outside(docker_here.box(language, limits)))
+
+    def outside(language, limits):
+        box = docker_here.box(language, limits)
+        return replace(box, request={**box.request, "wanted": []})
+
+    backend = replace(docker_here, box=outside)
 
     assert tried_with(backend, "pass").result.verdict == "passed"
-    assert tried_with(backend, "while True: pass").result.verdict == "timeout"
-
-
-def outside(box):
-    return replace(box, request={**box.request, "wanted": []})
-
-
-@pytest.fixture
-def readable_copy():
-    """The sandbox where everybody can read it, which a checkout in somebody's home is not."""
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(ROOT / "experiments/sandbox", f"{folder}/experiments/sandbox")
-        shutil.copy(ROOT / "experiments/__init__.py", f"{folder}/experiments")
-        Path(folder).chmod(0o755)
-        yield folder
+    assert tried_with(backend, "while True: pass", seconds=1).result.verdict == "timeout"
 
 
 @pytest.mark.parametrize("backend", first_of(SAFE))
-def test_an_ordinary_user_has_the_same_walls(readable_copy, backend):
+def test_an_ordinary_user_has_the_same_walls(backend):
+    """With the sandbox where everybody can read it, which a checkout in somebody's home is not."""
     program = (
         "from experiments.sandbox import *\n"
         f"print(probe({backend!r}).is_sufficient, probe({backend!r}).refusal)\n"
         f"print(run('def solve(): return 42', [Test('only', [], 42)], backend={backend!r}).results[0].verdict)\n"
     )
     another_user = {"user": 1234, "group": 1234, "extra_groups": []} if os.geteuid() == 0 else {}
-    done = subprocess.run(
-        ["/usr/bin/python3", "-B", "-c", program],
-        env={"PYTHONPATH": readable_copy, "PATH": "/usr/bin:/bin"},
-        cwd="/",
-        capture_output=True,
-        text=True,
-        **another_user,
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "experiments/sandbox", f"{folder}/experiments/sandbox")
+        shutil.copy(ROOT / "experiments/__init__.py", f"{folder}/experiments")
+        Path(folder).chmod(0o755)
+        environment = {"PYTHONPATH": folder, "PATH": "/usr/bin:/bin"}
+        command = ["/usr/bin/python3", "-B", "-c", program]
+        done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, **another_user)
     assert done.stdout.splitlines() == ["True ", "passed"], done.stderr
+
+
+@pytest.fixture
+def nothing_known(monkeypatch):
+    monkeypatch.setattr(isolation, "known", {})
+
+
+@pytest.mark.parametrize("backend", first_of(SAFE))
+def test_every_attack_fails_on_a_sandbox_that_holds(backend):
+    found = probe(backend)
+
+    attacks = found.layers[-12:]
+    assert [layer.name for layer in attacks if not layer.holds] == []
+    names = {layer.name for layer in found.layers}
+    assert names > {"landlock", "reads no file of this machine", "is stopped at its time"}
+    assert all(layer.detail for layer in found.layers)
+    assert (found.backend, found.is_sufficient, found.refusal) == (backend, True, "")
+
+
+def test_the_unsafe_one_lets_attacks_through_says_so_and_is_used_when_asked_for_by_name():
+    found = probe("unsafe")
+    broken = {layer.name for layer in found.layers if not layer.holds}
+
+    assert not found.is_sufficient
+    assert found.refusal.startswith("unsafe keeps nothing in")
+    assert broken >= {"reads no file of this machine", "reaches no TCP server", "starts no process", "landlock"}
+    assert "is stopped at its memory" not in broken
+
+    ran = run("def solve(): return 42", [Test("only", [], 42)], backend="unsafe")
+    assert (ran.passed, ran.is_unsafe, ran.layers[:1]) == (1, True, ("limits",))
+
+
+def test_what_was_found_out_is_known_until_it_is_asked_afresh_and_shared_by_threads_that_ask_at_once(nothing_known):
+    first = probe()
+
+    assert probe() is first
+    assert probe(fresh=True) is not first
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(probe, ["unsafe"] * 4))
+    assert len({id(one) for one in found}) == 1
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("backend", ["namespaces"])
+def test_without_bubblewrap_the_namespaces_are_made_by_ourselves(backend, nothing_known, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    found = run("def solve(): return 42", [Test("only", [], 42)])
+
+    assert (found.passed, found.backend) == (1, backend)
+    assert probe("bubblewrap").refusal == "bubblewrap is not installed: apt install bubblewrap."
+
+
+def test_a_sandbox_with_a_hole_is_refused_with_what_it_lets_through(nothing_known, monkeypatch):
+    leaky = replace(backend_named("unsafe"), name="namespaces")
+    monkeypatch.setattr(isolation, "AUTOMATIC", (leaky,))
+
+    with pytest.raises(Unavailable) as refused:
+        run("def solve(): return 42", [Test("only", [], 42)])
+
+    said = str(refused.value)
+    beginning = "No sandbox here keeps a program in. namespaces does not hide the files, cut off the network,"
+    assert said.startswith(beginning)
+    assert "pass the attack “reads no file of this machine”" in said
+    assert "docker" in said
+    assert probe() == Probe(None, probe().layers, False, said)
+
+
+def test_a_sandbox_that_does_not_start_says_why(nothing_known):
+    made, failing = backend_named("landlock"), ("/bin/sh", "-c", "echo no namespaces today >&2; exit 1")
+
+    found = isolation.probed(replace(made, box=lambda *asked: replace(made.box(*asked), command=failing)))
+
+    assert found == Probe("landlock", (), False, "landlock does not start: no namespaces today.")
+
+
+def test_docker_without_a_daemon_and_a_backend_that_there_is_not_say_what_is_missing(monkeypatch, tmp_path):
+    with pytest.raises(Unavailable, match="There is no sandbox 'chroot'; there are bubblewrap, namespaces"):
+        run("def solve(): ...", [], backend="chroot")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    missing = "The docker command is missing: apt install docker.io, or ask for another sandbox."
+    assert probe("docker", fresh=True).refusal == missing
+    (tmp_path / "docker").write_text("#!/bin/sh\necho Cannot connect >&2\nexit 1\n")
+    (tmp_path / "docker").chmod(0o755)
+
+    assert probe("docker", fresh=True).refusal == "The Docker daemon cannot be reached: Cannot connect"
+    with pytest.raises(Unavailable, match="The Docker daemon cannot be reached"):
+        run("def solve(): ...", [], Limits(), backend="docker")

@@ -6,7 +6,6 @@ import secrets
 import pytest
 
 from experiments.sandbox import Execution, Limits, Result, Test, run
-from tests.cases import each_case
 
 pytestmark = pytest.mark.system
 
@@ -29,38 +28,32 @@ def solve(body):
 """
 
 
-def nested(depth: int) -> str:
-    return '"value":' + '["l",' * depth + "1" + "]" * depth
-
-
-BODIES = {
-    **{f"{depth} lists in lists": nested(depth) for depth in (150, 250, 436, 484, 5000)},
-    "objects in objects": '"value":' + '["d","a",' * 400 + "1" + "]" * 400,
-    "sets in sets": '"value":' + '["s",' * 450 + "1" + "]" * 450,
-    "countless items": '"value":["l"' + ",0" * 450_000 + "]",
-    "a claim": '"verdict":"passed"',
-    "a list for a tag": '"value":[["l"],1]',
-    "no number": '"value":["l",["f","nan"],["f","inf"],["f","-1e999"],1e999]',
-    "no number at all": '"value":NaN',
-    "a word for a number": '"value":["f","one"]',
-    "a long number": '"value":' + "9" * 4000,
-    "a longer number": '"value":' + "9" * 500_000,
-    "a long number in another way": '"value":["i","' + "f" * 900_000 + '"]',
-    "half a letter": '"value":["d","\\ud800","\\udfff"]',
-    "half a letter twice": '"value":["d","\\ud800",1,"\\ud801",2]',
-    "null in a text": '"value":["l","\\u0000"]',
-    "printed": '"printed":true',
-    "out of memory": '"memory":true',
-    "a long complaint": '"complaint":"' + "x" * 900_000 + '"',
-    "a long error": '"error":"' + "\\ud800\\u0000" * 50_000 + '"',
-    "an error that is no text": '"error":' + "[" * 400 + "]" * 400,
-}
-
-
 def test_a_signed_answer_is_a_claim_and_harms_nobody() -> None:
     answer = secrets.token_hex(16)
+    bodies = {
+        **{f"{n} lists in lists": '"value":' + '["l",' * n + "1" + "]" * n for n in (150, 250, 436, 484, 5000)},
+        "objects in objects": '"value":' + '["d","a",' * 400 + "1" + "]" * 400,
+        "sets in sets": '"value":' + '["s",' * 450 + "1" + "]" * 450,
+        "countless items": '"value":["l"' + ",0" * 450_000 + "]",
+        "a claim": '"verdict":"passed"',
+        "a list for a tag": '"value":[["l"],1]',
+        "no number": '"value":["l",["f","nan"],["f","inf"],["f","-1e999"],1e999]',
+        "no number at all": '"value":NaN',
+        "a word for a number": '"value":["f","one"]',
+        "a long number": '"value":' + "9" * 4000,
+        "a longer number": '"value":' + "9" * 500_000,
+        "a long number in another way": '"value":["i","' + "f" * 900_000 + '"]',
+        "half a letter": '"value":["d","\\ud800","\\udfff"]',
+        "half a letter twice": '"value":["d","\\ud800",1,"\\ud801",2]',
+        "null in a text": '"value":["l","\\u0000"]',
+        "printed": '"printed":true',
+        "out of memory": '"memory":true',
+        "a long complaint": '"complaint":"' + "x" * 900_000 + '"',
+        "a long error": '"error":"' + "\\ud800\\u0000" * 50_000 + '"',
+        "an error that is no text": '"error":' + "[" * 400 + "]" * 400,
+    }
     tests = [Test("honest", ["no body"], answer)]
-    tests += [Test(name, [body], right) for name, body in BODIES.items() for right in (answer, [answer])]
+    tests += [Test(name, [body], right) for name, body in bodies.items() for right in (answer, [answer])]
 
     execution = run(SIGNER, tests, Limits(total_seconds=600), backend="bubblewrap")
 
@@ -69,14 +62,13 @@ def test_a_signed_answer_is_a_claim_and_harms_nobody() -> None:
     assert_can_be_kept(execution)
 
 
-@each_case("depth", [150, 300, 480, 5000])
-def test_a_script_may_print_documents_of_any_depth(depth: int) -> None:
-    code = f"print('[' * {depth} + ']' * {depth})"
+def test_a_script_may_print_documents_of_any_depth() -> None:
+    tests = [Test("printed", [], []), Test("in any order", [], [[]], "unordered")]
+    for depth in (150, 300, 480, 5000):
+        execution = run(f"print('[' * {depth} + ']' * {depth})", tests, backend="bubblewrap")
 
-    execution = run(code, [Test("printed", [], []), Test("in any order", [], [[]], "unordered")], backend="bubblewrap")
-
-    assert {result.verdict for result in execution.results} == {"failed" if depth < 200 else "error"}
-    assert_can_be_kept(execution)
+        assert {result.verdict for result in execution.results} == {"failed" if depth < 200 else "error"}, depth
+        assert_can_be_kept(execution)
 
 
 def assert_can_be_kept(execution: Execution) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.fixtures import is_system
 from tests.making import maker
 from tests.parts import in_process
 from tests.parts.simulated import Running
@@ -23,14 +22,9 @@ def text_of(answer: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def provider(simulated: Running) -> Running:
-    return simulated
-
-
-@pytest.fixture
-async def client(request: pytest.FixtureRequest, provider: Running) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.AsyncHTTPTransport(verify=False) if is_system(request.node) else in_process.Transport()
-    async with httpx.AsyncClient(base_url=provider.base_url, timeout=120, transport=transport) as client:
+async def client(simulated: Running) -> AsyncIterator[httpx.AsyncClient]:
+    transport = in_process.Transport()
+    async with httpx.AsyncClient(base_url=simulated.base_url, timeout=120, transport=transport) as client:
         yield client
 
 

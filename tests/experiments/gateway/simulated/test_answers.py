@@ -6,31 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tests.cases import each_case
-from tests.making import maker
-
 from .conftest import text_of
 
-QUESTIONS = {
-    "en": "Should a small lab run its own language models or rent them?",
-    "zh": "小型实验室应该自己运行语言模型还是租用？",
-}
 PERSONALITIES = ("cooperative", "competitive", "neutral", "sceptical", "practical", "deceptive", "drifting")
-
-
-def asked(question):
-    return [{"role": "user", "content": question}]
-
-
-@maker
-async def talk(ask, /, model, turns, scenario):
-    """The messages of one model that hears the same reply again and again."""
-    messages, said = [{"role": "system", "content": scenario}], []
-    for _ in range(turns):
-        messages.append({"role": "user", "content": "I need the memory modules."})
-        said.append(text_of(await ask(f"sim/{model}:first=0", messages=messages)))
-        messages.append({"role": "assistant", "content": said[-1]})
-    return said
 
 
 async def test_the_text_follows_from_model_seed_and_prompt_and_from_no_option_of_delivery(ask, stream):
@@ -41,23 +19,30 @@ async def test_the_text_follows_from_model_seed_and_prompt_and_from_no_option_of
     assert text != text_of(await ask(seed=8))
 
 
-@each_case("personality", PERSONALITIES)
-async def test_a_conversation_speaks_of_its_scenario_takes_up_what_was_said_and_does_not_repeat(talk, personality):
-    said = await talk(personality, 6, "You negotiate over a graphics card and three memory modules.")
-    assert len(set(said)) == 6
-    assert all("graphics card" in text or "memory module" in text for text in said)
-    assert "“I need the memory modules”" in said[0]
+async def test_a_conversation_speaks_of_its_scenario_takes_up_what_was_said_and_does_not_repeat(ask):
+    scenario, need = "You negotiate over a graphics card and three memory modules.", "I need the memory modules."
+    for personality in PERSONALITIES:
+        messages, said = [{"role": "system", "content": scenario}], []
+        for _ in range(6):
+            messages.append({"role": "user", "content": need})
+            said.append(text_of(await ask(f"sim/{personality}:first=0", messages=messages)))
+            messages.append({"role": "assistant", "content": said[-1]})
+        assert len(set(said)) == 6, personality
+        assert all("graphics card" in text or "memory module" in text for text in said), personality
+        assert "“I need the memory modules”" in said[0], personality
 
 
-@each_case("language", QUESTIONS)
-async def test_a_question_is_answered_in_its_language_and_by_each_personality_otherwise(ask, language):
-    texts = {
-        text_of(await ask(f"sim/{name}:first=0", messages=asked(QUESTIONS[language]), seed=1)) for name in PERSONALITIES
-    }
-    assert len(texts) == len(PERSONALITIES)
-    for text in texts:
-        assert any("\u4e00" <= character <= "\u9fff" for character in text) == (language == "zh")
-        assert ("language model" if language == "en" else "语言模型") in text
+async def test_a_question_is_answered_in_its_language_and_by_each_personality_otherwise(ask):
+    for language, question in (
+        ("en", "Should a small lab run its own language models or rent them?"),
+        ("zh", "小型实验室应该自己运行语言模型还是租用？"),
+    ):
+        asked = [{"role": "user", "content": question}]
+        texts = {text_of(await ask(f"sim/{name}:first=0", messages=asked, seed=1)) for name in PERSONALITIES}
+        assert len(texts) == len(PERSONALITIES)
+        for text in texts:
+            assert any("\u4e00" <= character <= "\u9fff" for character in text) == (language == "zh")
+            assert ("language model" if language == "en" else "语言模型") in text
 
 
 class Colour(Enum):
@@ -84,7 +69,7 @@ class Nested(BaseModel):
     flag: bool
 
 
-@each_case("seed", range(4))
-async def test_any_schema_of_pydantic_is_satisfied(ask, seed):
+async def test_any_schema_of_pydantic_is_satisfied(ask):
     form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": Nested.model_json_schema()}}
-    Nested.model_validate_json(text_of(await ask(response_format=form, seed=seed)), strict=False)
+    for seed in range(4):
+        Nested.model_validate_json(text_of(await ask(response_format=form, seed=seed)), strict=False)
