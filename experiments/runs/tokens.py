@@ -129,14 +129,12 @@ def _token(place: int, stored: Any, thresholds: Thresholds) -> Token:
     entry: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
     logprob = _number(entry.get("logprob"))
     value = probability(logprob)
-    others = entry.get("alternatives") or ()
-    alternatives = tuple(_alternative(one) for one in others if isinstance(one, Mapping))
-    return Token(place, str(entry.get("token") or ""), logprob, value, band(value, thresholds), alternatives)
-
-
-def _alternative(entry: Mapping[str, Any]) -> Alternative:
-    logprob = _number(entry.get("logprob"))
-    return Alternative(str(entry.get("token") or ""), logprob, probability(logprob))
+    alternatives = []
+    for one in entry.get("alternatives") or ():
+        if isinstance(one, Mapping):
+            given = _number(one.get("logprob"))
+            alternatives.append(Alternative(str(one.get("token") or ""), given, probability(given)))
+    return Token(place, str(entry.get("token") or ""), logprob, value, band(value, thresholds), tuple(alternatives))
 
 
 def _number(value: Any) -> float | None:
