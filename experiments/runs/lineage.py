@@ -1,7 +1,7 @@
 """Which run came from which: branches, and judgings of a transcript. A family takes a constant number of queries."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -71,14 +71,6 @@ class Node:
     def edited(self) -> bool:
         return bool(self.branch and self.branch.edited)
 
-    def walk(self) -> Iterator["Node"]:
-        """The node and all below it, parents first."""
-        waiting = [self]
-        while waiting:
-            node = waiting.pop()
-            yield node
-            waiting += reversed(node.children)
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -115,14 +107,8 @@ class Lineage:
         return tuple((row.node, run) for row in self.rows for run in row.node.judged_again)
 
 
-def tree(run: Run, user: "Person") -> Node | None:
-    """The whole tree that `run` belongs to, from its root, as far as `user` may see it; None if not even the run."""
-    found = _forest([run.pk], user)
-    return found.trees[0] if found.trees else None
-
-
 def of(run: Run, user: "Person") -> Lineage:
-    """The lineage of a run that `user` may see, even when it is alone."""
+    """The whole tree that a run belongs to, even when it is alone, as far as `user` may see it; none if not the run."""
     return _forest([run.pk], user, current=run.pk)
 
 

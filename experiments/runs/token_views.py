@@ -71,7 +71,7 @@ def _strip(view: TokenView) -> Strip | None:
         return None
     step = STRIP_WIDTH / (len(values) - 1)
     places = [None if p is None else f"{n * step:.1f},{STRIP_HEIGHT * (1 - p):.1f}" for n, p in enumerate(values)]
-    low = STRIP_HEIGHT * (1 - tokens.Thresholds().low)
+    low = STRIP_HEIGHT * (1 - tokens.LOW)
     return Strip(STRIP_WIDTH, STRIP_HEIGHT, tuple(_stretches(places)), low)
 
 

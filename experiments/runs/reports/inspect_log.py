@@ -281,9 +281,8 @@ def _results(run: Run) -> Data:
 def _mean_score(subject: str, judgments: Sequence[Judgment]) -> Data | None:
     given: dict[str, list[float]] = {}
     for judgment in judgments:
-        for name, score in (judgment.scores or {}).items():
-            if score is not None:
-                given.setdefault(name, []).append(score)
+        for name, score in given_scores(judgment).items():
+            given.setdefault(name, []).append(score)
     if not given:
         return None
     metrics = {
