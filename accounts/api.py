@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from accounts import invitations, projects, roles, tokens
-from accounts.api_requests import person, validated
+from accounts.api_requests import person, project_among, validated
 from accounts.errors import Conflict
 from accounts.factors import people_with_factors
 from accounts.models import ApiToken, AuditEntry, Invitation, Membership, Project, User
@@ -173,10 +173,7 @@ class InvitationViewSet(mixins.ListModelMixin, GenericViewSet[Invitation]):
     def create(self, request: Request) -> Response:
         """Invite a person: creates a link that works once. The link is shown only in this response."""
         asked = validated(Invite, request)
-        wanted = asked.pop("project")
-        project = Project.objects.open_to(person(request)).filter(pk=wanted).first() if wanted else None
-        if wanted and project is None:
-            raise ValidationError({"project": ["There is no such project."]})
+        project = project_among(Project.objects.open_to(person(request)), asked.pop("project"))
         sent = invitations.send(request._request, project=project, **asked)
         answer = {**self.get_serializer(sent.invitation).data, "address": sent.link, "was_mailed": sent.was_mailed}
         return Response(answer, status=201, headers=NO_STORE)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
 from django.core.cache import cache
@@ -17,6 +17,13 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from accounts.addresses import address_of
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Project
 
 Checked = TypeVar("Checked", bound=serializers.Serializer[Any])
 MINUTE = 60
@@ -63,6 +70,14 @@ def _unknown_fields(reader: Any, said: Any, within: str = "") -> list[str]:
 
 def person(request: Request | HttpRequest) -> Any:
     return request.user
+
+
+def project_among(rows: "QuerySet[Project]", pk: "UUID | None") -> "Project | None":
+    """The project of this id, None for none. Raises ValidationError where it is not among these."""
+    found = rows.filter(pk=pk).first() if pk else None
+    if pk and found is None:
+        raise ValidationError({"project": ["There is no such project."]})
+    return found
 
 
 class ShallowJsonParser(JSONParser):

@@ -46,9 +46,6 @@ def _read(opened: IO[bytes]) -> Iterator[bytes]:
 
 async def _pulled(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
     """One chunk at a time: under ASGI Django would gather an ordinary iterator as a whole before it sends a byte."""
-    while (chunk := await sync_to_async(_next)(chunks)) is not None:
+    pull = sync_to_async(lambda: next(chunks, None))
+    while (chunk := await pull()) is not None:
         yield chunk
-
-
-def _next(chunks: Iterator[bytes]) -> bytes | None:
-    return next(chunks, None)

@@ -2,7 +2,9 @@
 `manage.py first_admin_link` print while no administrator can sign in (docs/administering.md).
 """
 
+import os
 import secrets
+from argparse import ArgumentParser
 from datetime import timedelta
 
 from allauth.socialaccount.models import SocialAccount
@@ -56,6 +58,13 @@ def public_address(address: str) -> str:
     if settings.HTTPS:
         public += [f"https://{host}" for host in settings.ALLOWED_HOSTS if host[:1] not in {"*", "."}]
     return public[0] if public else address
+
+
+def add_address(parser: ArgumentParser) -> None:
+    """The option of a command that prints a link: where the platform is reached."""
+    own = f"http://localhost:{os.environ.get('PORT') or 8000}"
+    text = f"where the platform is reached, unless ARENA_ORIGINS says so (default: {own})"
+    parser.add_argument("--address", default=own, help=text)
 
 
 def is_valid(token: str) -> bool:

@@ -18,6 +18,7 @@ __all__ = ["IDEMPOTENCY_KEY", "PROBLEMS", "checked", "idempotency_key", "person"
 
 TOTALS = ("turn", "input_tokens", "output_tokens", "reasoning_tokens", "call_count", "total_cost", "client_system")
 PROBLEMS = dict.fromkeys((400, 401, 403, 404), ProblemSerializer)
+RIVALLED = {**PROBLEMS, 409: ProblemSerializer}  # where somebody else may have been first
 
 
 def runs_with_totals() -> Any:

@@ -4,12 +4,12 @@ Only what was said before the models and the judge's scores were shown counts.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from statistics import mean, median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
 from django.core.cache import cache
@@ -23,7 +23,7 @@ from experiments.review import rubrics
 from experiments.review.coefficients import FEW, Asked, Measure, Values
 from experiments.review.queues import is_manager
 from experiments.runs.metrics import by_beginning
-from experiments.workflows.base.rubrics import Label, Rubric, Scale
+from experiments.workflows.base.rubrics import Rubric, Scale
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -85,11 +85,7 @@ def of(queue: ReviewQueue) -> Report:
     state = rows.aggregate(count=Count("pk"), last=Max("answered"))
     last = state["last"].timestamp() if state["last"] else 0
     key = f"review-agreement:{SHAPE}:{queue.pk}:{state['count']}:{last}"
-    found: Report | None = cache.get(key)
-    if found is None:
-        found = report(queue)
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+    return cast("Report", cache.get_or_set(key, partial(report, queue), KEPT_SECONDS))
 
 
 def report(queue: ReviewQueue) -> Report:
@@ -157,27 +153,30 @@ def _questions(rubric: Rubric, given: Sequence[ReviewAnswer]) -> list[Asked]:
     found = []
     for scale in rubric.scales:
         unsaid = sum(scale.name in answer.unsaid for answer in given)
-        values = _values(given, partial(_score, scale))
+        values = _values(given, [_score(scale, answer) for answer in given])
         asked = Asked(
             scale.name, scale.title, scale.level, values, scale.values, unsaid, scale.judged_by, is_scale=True
         )
         found.append(asked)
     for label in rubric.labels:
+        chosen = [answer.labels.get(label.name) or () for answer in given]
         if not label.multiple:
             numbers = tuple(float(place) for place in range(len(label.choices)))
-            found.append(Asked(label.name, label.title, "nominal", _values(given, partial(_chosen, label)), numbers))
+            values = _values(given, [float(label.names.index(names[0])) if names else None for names in chosen])
+            found.append(Asked(label.name, label.title, "nominal", values, numbers))
             continue
         for choice in label.choices:
             name, title = f"{label.name}.{choice.name}", f"{label.title}: {choice.title}"
-            values = _values(given, partial(_is_chosen, label.name, choice.name))
+            values = _values(given, [float(choice.name in names) for names in chosen])
             found.append(Asked(name, title, "nominal", values, (0.0, 1.0)))
     return found
 
 
-def _values(given: Sequence[ReviewAnswer], of: Callable[[ReviewAnswer], float | None]) -> Values:
+def _values(given: Sequence[ReviewAnswer], said: Sequence[float | None]) -> Values:
+    """said: with each of the answers, None for nothing."""
     found: Values = defaultdict(dict)
-    for answer in given:
-        if (value := of(answer)) is not None:
+    for answer, value in zip(given, said, strict=True):
+        if value is not None:
             found[answer.author_id][answer.item.number] = value
     return dict(found)
 
@@ -186,15 +185,6 @@ def _score(scale: Scale, answer: ReviewAnswer) -> float | None:
     """The scale's own value, without what arithmetic has added to it."""
     given = answer.scores.get(scale.name)
     return None if given is None else min(scale.values, key=lambda one: abs(one - given))
-
-
-def _chosen(label: Label, answer: ReviewAnswer) -> float | None:
-    chosen = answer.labels.get(label.name)
-    return float(label.names.index(chosen[0])) if chosen else None
-
-
-def _is_chosen(label: str, choice: str, answer: ReviewAnswer) -> float:
-    return float(choice in answer.labels.get(label, ()))
 
 
 def _reviewers(given: Sequence[ReviewAnswer], asked: Sequence[Asked], names: Mapping[int, str]) -> list[Reviewer]:

@@ -32,6 +32,7 @@ from experiments.models import (
     ReviewSlot,
 )
 from experiments.review import flagging, rubrics, slots
+from experiments.review.filling import USUAL_RANGE
 from experiments.review.spans import digest
 from experiments.tasks import clock
 from experiments.workflows.base.flags import REVIEWED
@@ -47,7 +48,6 @@ LONGEST_TEXT = 10_000
 LONGEST_REASON = 500
 MOST_COMMENTS = 50
 MOST_DRAFTED = 200_000  # characters of a draft's fields
-OTHER_RANGE = (0.0, 10.0)  # of judges' scores other than the arena's
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +282,7 @@ def _check_remarks(content: Content, item: ReviewItem, errors: Errors) -> None:
 def _check_corrections(content: Content, item: ReviewItem, errors: Errors) -> None:
     known = {one.pk: one.scores or {} for one in judgments_of(item)}
     for one in content.corrections:
-        low, high = RANGES.get(one.measure, OTHER_RANGE)
+        low, high = RANGES.get(one.measure, USUAL_RANGE)
         if one.measure not in known.get(one.judgment, {}):
             errors["corrections"] = [_("There is no such judge's score to correct.")]
         elif not low <= one.score <= high:

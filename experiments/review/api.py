@@ -13,10 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
+from accounts.api_requests import project_among
 from accounts.models import Project
 from accounts.scopes import Scope
-from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, checked, person, validated
+from experiments.api.requests import PROBLEMS, RIVALLED, checked, person, validated
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
 from experiments.review import agreement, answers, queues, rubrics, slots
 from experiments.review.item_page import ItemPage
@@ -34,8 +34,6 @@ from experiments.review.serializers import (
     RubricSerializer,
     SaveRubric,
 )
-
-RIVALLED = {**PROBLEMS, 409: ProblemSerializer}
 
 
 class QueueViewSet(GenericViewSet[ReviewQueue]):
@@ -71,10 +69,7 @@ class QueueViewSet(GenericViewSet[ReviewQueue]):
         rubric = ReviewRubric.objects.visible_to(user).filter(pk=asked.pop("rubric")).first()
         if rubric is None:
             raise ValidationError({"rubric": ["There is no such rubric."]})
-        wanted = asked.pop("project")
-        project = Project.objects.visible_to(user).filter(pk=wanted).first() if wanted else None
-        if wanted and project is None:
-            raise ValidationError({"project": ["There is no such project."]})
+        project = project_among(Project.objects.visible_to(user), asked.pop("project"))
         made = queues.make(by=user, rubric=rubric, project=project, **asked)
         return Response(QueueSerializer(self.get_queryset().get(pk=made.pk)).data, status=201)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from leaderboard.ratings.agreement import (
     Level,
+    Weights,
     alpha_interval,
     cohen_interval,
     cohen_kappa,
@@ -171,10 +172,9 @@ def cohen(first: Sequence[float], second: Sequence[float], level: Level, categor
     """Unweighted for nominal categories; on an ordered scale a disagreement counts by its squared distance."""
     if len(first) < FEW:
         return _nothing(Reason.TOO_FEW_UNITS)
-    if level == "nominal":
-        return Figure(cohen_kappa(first, second), cohen_interval(first, second, rounds=ROUNDS_OF_PAIRS))
-    value = cohen_kappa(first, second, weights="quadratic", categories=categories)
-    around = cohen_interval(first, second, weights="quadratic", categories=categories, rounds=ROUNDS_OF_PAIRS)
+    weights: Weights = "none" if level == "nominal" else "quadratic"
+    value = cohen_kappa(first, second, weights=weights, categories=categories)
+    around = cohen_interval(first, second, weights=weights, categories=categories, rounds=ROUNDS_OF_PAIRS)
     return Figure(value, around)
 
 

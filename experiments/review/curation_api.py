@@ -245,7 +245,14 @@ class CouncilPresetsView(APIView):
     def post(self, request: Request) -> Response:
         """Save a council under a name, without its question."""
         asked, by = validated(SaveCouncil, request), person(request)
-        content = _council(asked["cast"], asked["config"], by)
+        config, cast, kept_settings = asked["config"], asked["cast"], declared(COUNCIL.slug).of_preset
+        if unknown := sorted(set(config) - set(kept_settings)):
+            offered = ", ".join(kept_settings)
+            raise ValidationError({"config": [f"{', '.join(unknown)}: only {offered} are kept."]})
+        # What is kept could be played as soon as there is a question.
+        checked_cast(COUNCIL.slug, checked_config(COUNCIL.slug, {**config, "question": "?"}), cast, owner=by)
+        seats = {seat: {name: one[name] for name in ("model", "params") if name in one} for seat, one in cast.items()}
+        content = {"cast": seats, "config": config}
         kept = save_setup(owner=by, workflow=COUNCIL.slug, name=asked["name"], content=content, shared=asked["shared"])
         return Response(CouncilPresetSerializer(kept).data, status=201)
 
@@ -263,14 +270,3 @@ class CouncilPresetView(APIView):
 
 def _battles(request: Request) -> Any:
     return battles_with_rows().visible_to(request.user).revealed()
-
-
-def _council(cast: dict[str, Any], config: dict[str, Any], by: Any) -> dict[str, Any]:
-    """What could be played as soon as there is a question. Raises Invalid."""
-    kept_settings = declared(COUNCIL.slug).of_preset
-    if unknown := sorted(set(config) - set(kept_settings)):
-        offered = ", ".join(kept_settings)
-        raise ValidationError({"config": [f"{', '.join(unknown)}: only {offered} are kept."]})
-    checked_cast(COUNCIL.slug, checked_config(COUNCIL.slug, {**config, "question": "?"}), cast, owner=by)
-    kept = {seat: {name: one[name] for name in ("model", "params") if name in one} for seat, one in cast.items()}
-    return {"cast": kept, "config": config}

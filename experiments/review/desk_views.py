@@ -57,13 +57,13 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     rows = Run.objects.readable_at_desk(user).select_related("experiment__owner", "experiment__project")
     shown = get_object_or_404(rows, pk=pk)
     desk.note_reading(shown, by=user)
-    choosable = list(shown.messages.filter(superseded=False).only("pk", "run", "turn", "seat").order_by("seq"))
+    messages_of_run = flagging.choosable(shown)
     may_decide = Run.objects.decidable_by(user).filter(pk=pk).exists()
     context = {
         **decided_context(shown),
         "may_decide": may_decide,
-        "may_flag": may_decide and bool(choosable),
-        "messages_of_run": choosable[: flagging.MOST_SHOWN],
+        "may_flag": may_decide and bool(messages_of_run),
+        "messages_of_run": messages_of_run,
         "is_shared": Run.objects.visible_to(user).filter(pk=pk).exists(),
         "transcript": desk.transcript(shown, request.GET.get("page")),
         "seats": shown.experiment.participants.select_related("model"),
@@ -81,7 +81,7 @@ def _decide(request: HttpRequest, pk: UUID, user: User) -> HttpResponse:
         change_flag(request, decided)
         return redirect("review-desk-run", pk)
     done = curation.act(action, decided, by=user, reason=request.POST.get("reason", ""))
-    say_decided(request, done=done)
+    say_decided(request, _("Done."), done=done)
     following = desk.next_to_approve(decided, user) if action in ENDING else decided
     return redirect("review-desk-run", following.pk) if following else redirect("review-desk")
 

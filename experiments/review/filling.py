@@ -134,11 +134,8 @@ def _messages(runs: QuerySet[Run], asked: Filters) -> list[Found]:
     if asked.is_about_judges:
         same = Judgment.objects.filter(run=OuterRef("run"), turn=OuterRef("turn"), subject=OuterRef("seat"))
         rows = rows.filter(Exists(_judged(same, asked)))
-    found = list(rows.order_by("run__created", "run", "seq").values_list("pk", "run", "turn", "seat"))
-    if asked.disagreement is not None:
-        apart = disputed({run for _pk, run, _turn, _seat in found}, asked.disagreement)
-        found = [row for row in found if row[1:] in apart]
-    return [Found(f"message:{pk}", run, message_id=pk) for pk, run, _turn, _seat in found]
+    found = rows.order_by("run__created", "run", "seq").values_list("pk", "run", "turn", "seat")
+    return [Found(f"message:{pk}", run, message_id=pk) for pk, run in _apart(found, asked)]
 
 
 def _judgments(runs: QuerySet[Run], asked: Filters) -> list[Found]:
@@ -146,12 +143,17 @@ def _judgments(runs: QuerySet[Run], asked: Filters) -> list[Found]:
     if asked.flags:
         judged = Message.objects.filter(run=OuterRef("run"), turn=OuterRef("turn"), seat=OuterRef("subject"))
         rows = rows.filter(Exists(_flagged(judged, asked.flags)))
-    rows = rows.order_by("run__created", "run", "turn", "subject", "pk")
-    found = list(rows.values_list("pk", "run", "turn", "subject"))
+    found = rows.order_by("run__created", "run", "turn", "subject", "pk").values_list("pk", "run", "turn", "subject")
+    return [Found(f"judgment:{pk}", run, judgment_id=pk) for pk, run in _apart(found, asked)]
+
+
+def _apart(found: Iterable[tuple[UUID, UUID, int, str]], asked: Filters) -> list[tuple[UUID, UUID]]:
+    """The ids of rows and of their runs: of those (id, run, turn, seat) alone that judges dispute, if that is asked."""
+    rows = list(found)
     if asked.disagreement is not None:
-        apart = disputed({run for _pk, run, _turn, _subject in found}, asked.disagreement)
-        found = [row for row in found if row[1:] in apart]
-    return [Found(f"judgment:{pk}", run, judgment_id=pk) for pk, run, _turn, _subject in found]
+        apart = disputed({run for _pk, run, _turn, _seat in rows}, asked.disagreement)
+        rows = [row for row in rows if row[1:] in apart]
+    return [(pk, run) for pk, run, _turn, _seat in rows]
 
 
 def _judged(rows: QuerySet[Judgment], asked: Filters) -> QuerySet[Judgment]:

@@ -149,6 +149,12 @@ def flagged(run: Run) -> "QuerySet[Message]":
     return rows.order_by("seq")[:MOST_SHOWN]
 
 
+def choosable(run: Run) -> list[Message]:
+    """The first messages that a flag can be set on."""
+    rows = run.messages.filter(superseded=False).only("pk", "run", "turn", "seat").order_by("seq")
+    return list(rows[:MOST_SHOWN])
+
+
 def _require_right(message: Message, by: "User") -> None:
     if not may_flag(message, by):
         raise Forbidden(_("Flags can be set by people who may change the run, by curators, and by its reviewers."))

@@ -64,8 +64,25 @@ class InstructionsField(forms.CharField):
         super().__init__(label=_("Instructions"), required=False, strip=False, widget=widget)
 
 
-class QueueForm(forms.ModelForm[ReviewQueue]):
-    """A new queue. whose: "", "lab", or a project's id."""
+class WhoseRuns(forms.BaseForm):
+    """What forms of new queues share. whose: "", "lab", or a project's id. members: who reviews."""
+
+    def offer_whose(self, user: User) -> None:
+        mine = [(MINE, _("my own runs"))] if user.may_experiment else []
+        lab = [(LAB, _("the lab: every reviewer"))] if queues.may_make_for_lab(user) else []
+        self.projects = {str(one.pk): one for one in queues.projects_for(user)}
+        whose: Any = self.fields["whose"]
+        whose.choices = [*mine, *lab, *((key, one.name) for key, one in self.projects.items())]
+
+    def for_whom(self) -> dict[str, Any]:
+        """What `queues.make` takes of it."""
+        given = self.cleaned_data
+        members = [one.username for one in given["members"]]
+        return {"project": self.projects.get(given["whose"]), "is_lab": given["whose"] == LAB, "members": members}
+
+
+class QueueForm(WhoseRuns, forms.ModelForm[ReviewQueue]):
+    """A new queue."""
 
     name = forms.CharField(label=_("Name"), required=False, strip=False)
     whose = forms.ChoiceField(label=_("For"), required=False)
@@ -111,10 +128,7 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
         fields: Any = self.fields
         fields["rubric"].queryset = ReviewRubric.objects.visible_to(user).newest()
         fields["rubric"].label_from_instance = lambda row: f"{rubrics.words_of(row)[0]} v{row.version}"
-        mine = [(MINE, _("my own runs"))] if user.may_experiment else []
-        lab = [(LAB, _("the lab: every reviewer"))] if queues.may_make_for_lab(user) else []
-        self.projects = {str(one.pk): one for one in queues.projects_for(user)}
-        fields["whose"].choices = [*mine, *lab, *((key, one.name) for key, one in self.projects.items())]
+        self.offer_whose(user)
         fields["over"].choices = [(over.value, over.label) for over in queues.FILTERED]
         fields["workflow"].choices = workflows()
         fields["experiment"].queryset = experiments_of(user)
@@ -127,15 +141,8 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
 
     def make(self, *, by: User) -> ReviewQueue:
         """The queue that was asked for; raises what `queues.make` raises."""
-        given = self.cleaned_data
-        return queues.make(
-            by=by,
-            filters=self.filters(),
-            project=self.projects.get(given["whose"]),
-            is_lab=given["whose"] == LAB,
-            members=[one.username for one in given["members"]],
-            **{name: given[name] for name in self._meta.fields or ()},
-        )
+        given = {name: self.cleaned_data[name] for name in self._meta.fields or ()}
+        return queues.make(by=by, filters=self.filters(), **self.for_whom(), **given)
 
 
 class DeskForm(forms.Form):

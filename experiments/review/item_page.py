@@ -229,7 +229,15 @@ class ItemPage:
 
     @cached_property
     def judgments(self) -> list[Judged]:
-        return [] if self.hides else [self._judged(one) for one in answers.judgments_of(self.item)]
+        found = []
+        for judgment in () if self.hides else answers.judgments_of(self.item):
+            scores = []
+            for name, value in (judgment.scores or {}).items():
+                place = f"{judgment.pk}.{name}"
+                corrected, reason = first(self.fields, f"correct.{place}"), first(self.fields, f"because.{place}")
+                scores.append(Score(name, value, place, corrected, reason))
+            found.append(Judged(judgment, scores))
+        return found
 
     @cached_property
     def findings(self) -> list[Finding]:
@@ -241,11 +249,3 @@ class ItemPage:
         same = Q(message=item.message) if item.message_id else of_part & Q(subject=item.seat)
         rows = annotations_of(version, scan).filter(same).select_related("version__instrument", "person")
         return list(findings.of(rows.order_by("judge", "pk")))
-
-    def _judged(self, judgment: Judgment) -> Judged:
-        scores = []
-        for name, value in (judgment.scores or {}).items():
-            place = f"{judgment.pk}.{name}"
-            corrected, reason = first(self.fields, f"correct.{place}"), first(self.fields, f"because.{place}")
-            scores.append(Score(name, value, place, corrected, reason))
-        return Judged(judgment, scores)

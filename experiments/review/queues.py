@@ -59,6 +59,11 @@ def may_make(user: User) -> bool:
     return user.may_experiment or may_make_for_lab(user) or bool(projects_for(user))
 
 
+def require_making(user: User) -> None:
+    if not may_make(user):
+        raise Forbidden(_("Queues can be made by curators, project leads, and people with runs."))
+
+
 def is_manager(queue: ReviewQueue, user: "User | AnonymousUser") -> bool:
     return ReviewQueue.objects.manageable_by(user).filter(pk=queue.pk).exists()
 
@@ -84,14 +89,14 @@ def make(
     for the lab's queue of somebody who is no curator; Invalid naming the fields at fault.
     """
     _require_right(by, project=project, is_lab=is_lab)
-    fields = _checked(name, instructions, lock_minutes)
+    content = _checked(name, instructions, lock_minutes)
     people = people_of(members)
-    numbers = {"overlap": _within("overlap", overlap, 1, MOST_PEOPLE)}
+    content["overlap"] = _within("overlap", overlap, 1, MOST_PEOPLE)
     if over not in FILTERED and not of_scan:
         raise Invalid({"over": [_("A queue is over messages, transcripts or judgments.")]})
-    content = {**fields, **numbers, "over": over, "filters": checked_filters(filters), "is_blind": is_blind}
+    content |= {"over": over, "filters": checked_filters(filters), "is_blind": is_blind}
+    content |= of_scan or {}
     with transaction.atomic():
-        content |= of_scan or {}
         queue = ReviewQueue.objects.create(owner=by, rubric=rubric, project=project, is_lab=is_lab, **content)
         _set_members(queue, people)
         audit.record(audit.Action.SHARED, by=by, of=queue, members=[one.username for one in people], lab=is_lab)

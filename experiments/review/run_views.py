@@ -39,8 +39,7 @@ def flags(request: HttpRequest, pk: UUID) -> HttpResponse:
         back_to(request, "run-flags", run.pk)
         change_flag(request, run)
         return redirect("run-flags", run.pk)
-    choosable = run.messages.filter(superseded=False).only("pk", "run", "turn", "seat").order_by("seq")
-    messages_of_run = list(choosable[: flagging.MOST_SHOWN])
+    messages_of_run = flagging.choosable(run)
     context = {
         "run": run,
         "rows": [{"message": one, "deeds": flagging.history(one)} for one in flagging.flagged(run)],
@@ -57,10 +56,8 @@ def change_flag(request: HttpRequest, run: Run) -> None:
     message = get_object_or_404(Message.objects.select_related("run"), run=run, pk=key)
     is_dismissed, reason = request.POST.get("deed") == "dismiss", request.POST.get("reason", "")
     verb = flagging.dismiss if is_dismissed else flagging.set_flag
-    if verb(message, flag, by=person(request), reason=reason):
-        messages.success(request, _("The flag is dismissed.") if is_dismissed else _("The flag is set."))
-    else:
-        messages.info(request, _("Nothing changed: it was already so."))
+    done = verb(message, flag, by=person(request), reason=reason)
+    say_decided(request, _("The flag is dismissed.") if is_dismissed else _("The flag is set."), done=done)
 
 
 @login_required
@@ -73,15 +70,16 @@ def run_curation(request: HttpRequest, pk: UUID) -> HttpResponse:
         action, reason = request.POST.get("deed", ""), request.POST.get("reason", "")
         if may_curate or (is_owner and action in curation.OF_OWNERS):  # others are told so by a page of its own
             back_to(request, "run-curation", run.pk)
-        say_decided(request, done=curation.act(action, run, by=user, reason=reason))
+        say_decided(request, _("Done."), done=curation.act(action, run, by=user, reason=reason))
         return redirect("run-curation", run.pk)
     context = {**decided_context(run), "may_decide": may_curate, "is_owner": is_owner}
     return render(request, "review/curation.html", context)
 
 
-def say_decided(request: HttpRequest, *, done: bool) -> None:
+def say_decided(request: HttpRequest, said: str, *, done: bool) -> None:
+    """said: where it was done just now."""
     if done:
-        messages.success(request, _("Done."))
+        messages.success(request, said)
     else:
         messages.info(request, _("Nothing changed: it was already so."))
 

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from experiments.api.shapes import shape
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue, ReviewRubric
+from experiments.models.review import LONGEST_LOCK, MOST_PEOPLE
 from experiments.review.agreement import Disputed, Report, Reviewer
 from experiments.review.answers import Content, Correction, Remark
 from experiments.review.coefficients import Figure, Measure, Pair, WithJudge
@@ -162,20 +163,25 @@ class AskedAnswer(serializers.Serializer[Any]):
         return Content(**said, note=asked["note"].strip(), flags=flags, remarks=remarks, corrections=corrections)
 
 
-class AskedQueue(serializers.Serializer[Any]):
+class AskedReviewers(serializers.Serializer[Any]):
+    """project or is_lab: whose runs it is over; neither for your own. members: user names."""
+
+    overlap = serializers.IntegerField(default=1, min_value=1, max_value=MOST_PEOPLE)
+    instructions = serializers.CharField(required=False, allow_blank=True, default="", max_length=10_000)
+    lock_minutes = serializers.IntegerField(default=20, min_value=1, max_value=LONGEST_LOCK)
+    project = serializers.UUIDField(required=False, allow_null=True, default=None)
+    is_lab = serializers.BooleanField(default=False)
+    members = serializers.ListField(child=serializers.CharField(max_length=150), required=False, default=list)
+
+
+class AskedQueue(AskedReviewers):
     """project or is_lab: whose runs it is over; neither for your own. members: user names."""
 
     name = serializers.CharField(max_length=120)
     rubric = serializers.UUIDField()
     over = serializers.ChoiceField([over.value for over in FILTERED], default=ReviewQueue.Over.MESSAGES)
     filters = serializers.DictField(required=False, default=dict)
-    overlap = serializers.IntegerField(default=1, min_value=1, max_value=5)
     is_blind = serializers.BooleanField(default=True)
-    instructions = serializers.CharField(required=False, allow_blank=True, default="", max_length=10_000)
-    lock_minutes = serializers.IntegerField(default=20, min_value=1, max_value=1440)
-    project = serializers.UUIDField(required=False, allow_null=True, default=None)
-    is_lab = serializers.BooleanField(default=False)
-    members = serializers.ListField(child=serializers.CharField(max_length=150), required=False, default=list)
 
 
 class ChangeQueue(serializers.Serializer[Any]):

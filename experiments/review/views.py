@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.errors import Forbidden
+from accounts.csv_cells import cell
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to, status_of
 from experiments.models import ReviewQueue, ReviewSlot
@@ -58,8 +58,7 @@ def index(request: HttpRequest) -> HttpResponse:
 def queue_new(request: HttpRequest) -> HttpResponse:
     """Create a queue and fill it."""
     user = person(request)
-    if not queues.may_make(user):
-        raise Forbidden(_("Queues can be made by curators, project leads, and people with runs."))
+    queues.require_making(user)
     form = QueueForm(request.POST or None, user=user, initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
         with ShownIn(form):
@@ -186,7 +185,7 @@ def _csv_rows(report: agreement.Report) -> Iterator[dict[str, object]]:
         yield {**about, "statistic": "krippendorff_alpha", "items": one.items, **_cells(one.alpha)}
         yield {**about, "statistic": "fleiss_kappa", "items": one.items, **_cells(one.fleiss)}
         for pair in one.pairs:
-            names = {"first": _safe(pair.first), "second": _safe(pair.second), "items": pair.items}
+            names = {"first": cell(pair.first), "second": cell(pair.second), "items": pair.items}
             yield {**about, "statistic": "cohen_kappa", **names, **_cells(pair.kappa)}
         if judge := one.judge:
             means = {"mean_first": judge.judge, "mean_second": judge.people}
@@ -199,11 +198,6 @@ def _cells(figure: Figure) -> dict[str, Any]:
     if isinstance(value, Undefined):
         return {"undefined": value.reason.value}
     return {"value": value, **({} if isinstance(around, Undefined) else {"low": around.low, "high": around.high})}
-
-
-def _safe(text: str) -> str:
-    """No spreadsheet takes a name for a formula."""
-    return f"'{text}" if text[:1] in "=+-@\t\r" else text
 
 
 def _visible(request: HttpRequest, pk: UUID) -> ReviewQueue:

@@ -80,17 +80,12 @@ def require_models(experiment: Experiment) -> None:
     if missing := [label for pk, label in asked.items() if pk not in available]:
         message = _("These models are not available: %(models)s. Set the experiment up again with other models.")
         raise Forbidden(message % {"models": ", ".join(missing)})
-    _require_keys(experiment, asked)
-
-
-def _require_keys(experiment: Experiment, asked: dict[int, str]) -> None:
-    """Calls are made in the name of the experiment's owner: whoever else starts it lends it no key."""
+    # Calls are made in the name of the experiment's owner: whoever else starts it lends it no key.
     askable = ProviderModel.objects.askable(experiment.owner).filter(pk__in=asked)
     keyless = ProviderModel.objects.filter(pk__in=asked).exclude(pk__in=askable.values("pk")).select_related("provider")
-    if not (first := keyless.first()):
-        return
-    message = _("Nothing was started: %(models)s needs a key of %(provider)s. %(where)s")
-    raise Forbidden(message % {"models": ", ".join(model.label for model in keyless), **where(first.provider)})
+    if first := keyless.first():
+        message = _("Nothing was started: %(models)s needs a key of %(provider)s. %(where)s")
+        raise Forbidden(message % {"models": ", ".join(model.label for model in keyless), **where(first.provider)})
 
 
 def queue(experiment: Experiment, seed: int, overrides: Mapping[str, Any] | None = None) -> Run:

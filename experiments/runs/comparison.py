@@ -108,7 +108,8 @@ def compare(*talks: Iterable[Said], words: int = MOST_WORDS_IN_ALL) -> Compariso
     """
     placed = [_by_place(talk) for talk in talks]
     allowance = Allowance(words)
-    rows = tuple(_row(key, [talk.get(key) for talk in placed], allowance) for key in _order(placed))
+    keys = sorted(dict.fromkeys(key for talk in placed for key in talk), key=lambda key: key[0])
+    rows = tuple(_row(key, [talk.get(key) for talk in placed], allowance) for key in keys)
     shared = next((n for n, row in enumerate(rows) if row.kind != "same"), len(rows))
     broken = rows[shared].turn if shared < len(rows) else None
     whole = [row.turn for row in rows[:shared] if row.turn != broken]
@@ -145,11 +146,6 @@ def _by_place(messages: Iterable[Said]) -> dict[Key, Said]:
     return found
 
 
-def _order(placed: Sequence[dict[Key, Said]]) -> Sequence[Key]:
-    keys = dict.fromkeys(key for talk in placed for key in talk)
-    return sorted(keys, key=lambda key: key[0])
-
-
 def _row(key: Key, said: Sequence[Said | None], allowance: Allowance) -> Row:
     turn, seat, _number = key
     there = [one for one in said if one]
@@ -165,18 +161,14 @@ def _cells(said: Sequence[Said | None], allowance: Allowance) -> tuple[Cell, ...
     first, *others = said
     if first is None:
         return tuple(Cell(one) for one in said)
-    cells = [_beside(first, one, allowance) for one in others]
+    cells = []
+    for one in others:
+        refused = allowance.refused
+        pieces = word_differences(first.text, one.text, allowance) if one and one.text != first.text else None
+        cells.append(Cell(one, pieces or (), allowance.refused > refused))
     if len(cells) == 1:
         pieces = cells[0].pieces
         ours = tuple(piece for piece in pieces if piece.change != "new")
         theirs = tuple(piece for piece in pieces if piece.change != "gone")
         return Cell(first, ours), Cell(cells[0].said, theirs, cells[0].is_too_long)
     return Cell(first), *cells
-
-
-def _beside(first: Said, other: Said | None, allowance: Allowance) -> Cell:
-    if other is None or other.text == first.text:
-        return Cell(other)
-    refused = allowance.refused
-    pieces = word_differences(first.text, other.text, allowance)
-    return Cell(other, pieces or (), allowance.refused > refused)

@@ -22,19 +22,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.csv_cells import cell
 from accounts.people import for_readers, person
 from accounts.refusing import ShownIn, back_to, status_of
 from accounts.scopes import Scope
 from experiments.api.idempotency import KeyReused
-from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, idempotency_key, runs_with_totals, spends, validated
+from experiments.api.requests import PROBLEMS, RIVALLED, idempotency_key, runs_with_totals, spends, validated
 from experiments.api.serializers import CastField, ExperimentSerializer, RunSerializer
 from experiments.api.shapes import shape
 from experiments.lab.budgets import views as budget_views
 from experiments.models import Experiment, Participant, Run
 from experiments.runs import actions, lineage, progress, removal
 from experiments.runs.admission import may_change
-from experiments.runs.reports.csv_export import cell
 from experiments.runs.statistics import rows
 from experiments.runs.statistics.estimates import CONFIDENCE, Contrast, Estimate, Share
 from experiments.runs.statistics.summary import COLUMNS, SWITCHES, TurnSummary, table
@@ -96,17 +95,14 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
             .prefetch_related("participants__model", "people__person")
         )
 
-    @extend_schema(request=CreateExperiment, responses={201: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=CreateExperiment, responses={201: ExperimentSerializer, **PROBLEMS})
     def create(self, request: Request) -> Response:
         """Create an experiment. No model is called before it is started."""
         asked = validated(CreateExperiment, request)
         experiment = actions.create(owner=person(request), **asked)
         return Response(ExperimentSerializer(experiment).data, status=201)
 
-    @extend_schema(
-        request=StartRuns,
-        responses={201: StartedRuns, 403: ProblemSerializer, 409: ProblemSerializer, **PROBLEMS},
-    )
+    @extend_schema(request=StartRuns, responses={201: StartedRuns, **RIVALLED})
     @action(detail=True, methods=["post"])
     @spends
     def start(self, request: Request, pk: str) -> Response:
@@ -118,26 +114,26 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         rows = runs_with_totals().filter(pk__in=[run.pk for run in runs]).order_by("seed")
         return Response({"runs": RunSerializer(rows, many=True).data}, status=201)
 
-    @extend_schema(request=Rename, responses={200: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=Rename, responses={200: ExperimentSerializer, **PROBLEMS})
     def partial_update(self, request: Request, pk: str) -> Response:
         """Change the title of an experiment and its runs."""
         experiment = self.get_object()
         actions.rename(experiment, by=person(request), **validated(Rename, request))
         return Response(ExperimentSerializer(experiment).data)
 
-    @extend_schema(responses={204: None, 403: ProblemSerializer, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(responses={204: None, **RIVALLED})
     def destroy(self, request: Request, pk: str) -> Response:
         """Delete an experiment with all its runs. Its costs stay in usage and budgets."""
         removal.remove_experiment(self.get_object(), by=person(request))
         return Response(status=204)
 
-    @extend_schema(request=None, responses={200: Changed, 403: ProblemSerializer, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=None, responses={200: Changed, **RIVALLED})
     @action(detail=True, methods=["post"])
     def archive(self, request: Request, pk: str) -> Response:
         """Leave all runs of an experiment out of the runs list. They must have ended."""
         return Response({"runs": actions.archive(_runs_of(self.get_object()), by=person(request))})
 
-    @extend_schema(request=None, responses={200: Changed, 403: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=None, responses={200: Changed, **PROBLEMS})
     @action(detail=True, methods=["post"])
     def restore(self, request: Request, pk: str) -> Response:
         """List all runs of an experiment again."""

@@ -33,13 +33,10 @@ class Fragments:
                 self._kept.move_to_end(key)
                 return self._kept[key]
         html = make()
-        self._keep(key, html)
-        return html
-
-    def _keep(self, key: bytes, html: str) -> None:
         with self._lock:
             self._size += len(html) - len(self._kept.pop(key, ""))
             self._kept[key] = html
             while self._size > self._most:
                 _oldest, gone = self._kept.popitem(last=False)
                 self._size -= len(gone)
+        return html

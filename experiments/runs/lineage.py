@@ -1,7 +1,7 @@
 """Which run came from which: branches, and judgings of a transcript. A family takes a constant number of queries."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -71,14 +71,6 @@ class Node:
     def edited(self) -> bool:
         return bool(self.branch and self.branch.edited)
 
-    def walk(self) -> Iterator["Node"]:
-        """The node and all below it, parents first."""
-        waiting = [self]
-        while waiting:
-            node = waiting.pop()
-            yield node
-            waiting += reversed(node.children)
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -115,14 +107,8 @@ class Lineage:
         return tuple((row.node, run) for row in self.rows for run in row.node.judged_again)
 
 
-def tree(run: Run, user: "Person") -> Node | None:
-    """The whole tree that `run` belongs to, from its root, as far as `user` may see it; None if not even the run."""
-    found = _forest([run.pk], user)
-    return found.trees[0] if found.trees else None
-
-
 def of(run: Run, user: "Person") -> Lineage:
-    """The lineage of a run that `user` may see, even when it is alone."""
+    """The whole tree that a run belongs to, even when it is alone, as far as `user` may see it; none if not the run."""
     return _forest([run.pk], user, current=run.pk)
 
 
@@ -154,7 +140,11 @@ def _forest(start: Sequence[UUID], user: "Person", current: UUID | None = None) 
     family = _related(DESCENDANTS, roots)
     runs = list(Run.objects.visible_to(user).filter(pk__in=family[:MOST_NODES]).with_totals().select_related(*SHOWN))
     branched = [run.pk for run in runs if run.branched_from_id]
-    built = _built(runs, _edited(branched), _who(branched))
+    point = "run__branched_from"  # whose step has the same key in the branch: there it may say something else
+    same_place = Message.objects.filter(run__in=branched, step__key=F(f"{point}__step__key")).order_by()
+    edited = set(same_place.exclude(raw_text=F(f"{point}__raw_text")).values_list("run_id", flat=True))
+    created = Event.objects.filter(run__in=branched, type="experiment_created").order_by()
+    built = _built(runs, edited, dict(created.values_list("run_id", KT("data__branch__by"))))
     return Lineage(tuple(built[root] for root in roots if root in built), current, len(family) > MOST_NODES)
 
 
@@ -180,29 +170,21 @@ def _roots(start: Iterable[UUID], parents: Mapping[UUID, UUID | None]) -> list[U
     return list(roots)
 
 
-def _edited(branched: Sequence[UUID]) -> set[UUID]:
-    """The runs that say something else at the point where they branched: it keeps the key of its step."""
-    point = "run__branched_from"
-    same_place = Message.objects.filter(run__in=branched, step__key=F(f"{point}__step__key")).order_by()
-    return set(same_place.exclude(raw_text=F(f"{point}__raw_text")).values_list("run_id", flat=True))
+def _built(runs: Sequence[Run], edited: Collection[UUID], who: Mapping[UUID, str | None]) -> dict[UUID, Node]:
+    """The node of each run, built from the leaves up without recursion: a chain of branches may be long. edited: runs
+    that say something else at the point where they branched. who: has branched each, as its first event tells it.
+    """
 
+    def place(node: Node) -> tuple[Any, ...]:
+        return (node.turn is None, node.turn or 0, node.run.created, node.run.pk)
 
-def _who(branched: Sequence[UUID]) -> dict[UUID, str]:
-    """Who branched each run, as its first event tells it."""
-    created = Event.objects.filter(run__in=branched, type="experiment_created").order_by()
-    found = created.values_list("run_id", KT("data__branch__by"))
-    return {run: who for run, who in found if who}
-
-
-def _built(runs: Sequence[Run], edited: Collection[UUID], who: Mapping[UUID, str]) -> dict[UUID, Node]:
-    """The node of each run, built from the leaves up without recursion: a chain of branches may be long."""
     below: dict[UUID | None, list[Run]] = defaultdict(list)
     judgings: dict[UUID | None, list[Run]] = defaultdict(list)
     for run in runs:
         (judgings if run.experiment.workflow in SCORING else below)[run.parent_id].append(run)
     built: dict[UUID, Node] = {}
     for run in reversed(_parents_first(runs)):
-        children = sorted((built[child.pk] for child in below[run.pk] if child.pk in built), key=_place)
+        children = sorted((built[child.pk] for child in below[run.pk] if child.pk in built), key=place)
         again = tuple(sorted(judgings[run.pk], key=lambda judging: (judging.created, judging.pk)))
         built[run.pk] = Node(run, _branch(run, run.pk in edited, who.get(run.pk)), tuple(children), again)
     return built
@@ -218,10 +200,6 @@ def _parents_first(runs: Sequence[Run]) -> list[Run]:
     for run in order:
         order += below[run.pk]
     return order
-
-
-def _place(node: Node) -> tuple[Any, ...]:
-    return (node.turn is None, node.turn or 0, node.run.created, node.run.pk)
 
 
 def _branch(run: Run, edited: bool, who: str | None) -> Branch | None:

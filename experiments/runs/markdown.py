@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 import nh3
@@ -69,38 +69,30 @@ def _coloured(code: str, language: str, _attributes: str) -> str:
 
 
 def _put_names(tokens: Sequence[Token], names: Mapping[str, str]) -> None:
-    quotes = 0
-    words = re.compile(f"{QUOTED}|(?<![A-Za-z0-9_])({_any_of(names)})(?![A-Za-z0-9_])")
+    """In texts that stand in no quotation and in no link."""
+    any_of = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    words = re.compile(f"{QUOTED}|(?<![A-Za-z0-9_])({any_of})(?![A-Za-z0-9_])")
+    quotes = links = 0
     for token in tokens:
         quotes += {"blockquote_open": 1, "blockquote_close": -1}.get(token.type, 0)
-        if token.type == "inline" and token.children and not quotes:
-            token.children = [part for child in _outside_links(token.children) for part in _parts(child, words, names)]
+        if token.type != "inline" or not token.children or quotes:
+            continue
+        parts: list[Token] = []
+        for child in token.children:
+            links += {"link_open": 1, "link_close": -1}.get(child.type, 0)
+            parts += [child] if child.type != "text" or links else _named(child.content, words, names)
+        token.children = parts
 
 
-def _any_of(names: Mapping[str, str]) -> str:
-    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-
-
-def _outside_links(children: Sequence[Token]) -> list[Token]:
-    """The same tokens; the words of links are marked, so that they are left as they are."""
-    depth = 0
-    for child in children:
-        depth += {"link_open": 1, "link_close": -1}.get(child.type, 0)
-        child.meta["linked"] = depth > 0
-    return list(children)
-
-
-def _parts(child: Token, words: re.Pattern[str], names: Mapping[str, str]) -> list[Token]:
-    """A piece of text, cut where a name is put in."""
-    if child.type != "text" or child.meta["linked"]:
-        return [child]
+def _named(text: str, words: re.Pattern[str], names: Mapping[str, str]) -> list[Token]:
+    """A text, cut where a name is put in."""
     parts, end = [], 0
-    for found in words.finditer(child.content):
+    for found in words.finditer(text):
         if found[1] is None:  # somebody else's words
             continue
-        parts += [_token("text", child.content[end : found.start()]), _token(NAMED, names[found[1]])]
+        parts += [_token("text", text[end : found.start()]), _token(NAMED, names[found[1]])]
         end = found.end()
-    return [*parts, _token("text", child.content[end:])]
+    return [*parts, _token("text", text[end:])]
 
 
 def _token(kind: str, content: str) -> Token:
@@ -111,13 +103,7 @@ def _render_named(tokens: Sequence[Token], index: int, _options: Any, _environme
     return f'<strong class="named">{nh3.clean_text(tokens[index].content)}</strong>'
 
 
-def _made() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "highlight": _coloured})
-    parser.enable(["table", "strikethrough"]).disable("image")
-    rules: dict[str, Callable[..., str]] = parser.renderer.rules  # type: ignore[attr-defined]  # the protocol of renderers names no rules; ours has them
-    rules[NAMED] = _render_named
-    return parser
-
-
 _formatter = HtmlFormatter(nowrap=True)
-_parser = _made()
+_parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "highlight": _coloured})
+_parser.enable(["table", "strikethrough"]).disable("image")
+_parser.renderer.rules[NAMED] = _render_named  # type: ignore[attr-defined]  # the protocol of renderers names no rules; ours has them

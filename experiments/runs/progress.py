@@ -48,7 +48,7 @@ def of(run: Any) -> Progress:
     """The progress of a run fetched by `with_totals`."""
     config = run.config
     limits = config.get("limits") or {}
-    turn, turns = _of_shard(run) if run.overrides.get("tasks") else (_played(run, config), _planned(config))
+    turn, turns = _turns(run, config)
     seconds = _seconds(run)
     is_ticking = run.started is not None and not run.is_over and run.waiting_since is None
     has_stage = run.stage and not run.is_over and run.waiting_since is None
@@ -68,23 +68,18 @@ def of(run: Any) -> Progress:
     )
 
 
-def _played(run: Any, config: dict[str, Any]) -> int:
-    """Turns that are over; of a contest the cycles that came to something, for void ones are numbered, too."""
-    return (run.turns_done if "cycles" in config else run.turn) or 0
-
-
-def _planned(config: dict[str, Any]) -> int | None:
-    """The number of turns to be played, or of those that are judged again."""
+def _turns(run: Any, config: dict[str, Any]) -> tuple[int, int | None]:
+    """How many turns are over, and how many are to be played, or judged again. Of a contest those cycles are over that
+    came to something, for void ones are numbered, too. Of a run that has part of a campaign's work: how much of it is
+    done, and how much there is.
+    """
+    if tasks := run.overrides.get("tasks"):
+        judges = run.experiment.participants.filter(seat__startswith="judge").count() or 1
+        wanted = sum(len(task.get("seats") or ()) or judges for task in tasks)
+        return run.steps.filter(purpose__in=("battle_judged", "output_made", "unit_judged")).count(), wanted
     listed = config.get("turns")
-    return len(listed) if isinstance(listed, list) else config.get("max_turns", config.get("cycles"))
-
-
-def _of_shard(run: Any) -> tuple[int, int]:
-    """Of a run that has part of a campaign's work: how much of it is done, and how much there is."""
-    tasks = run.overrides["tasks"]
-    judges = run.experiment.participants.filter(seat__startswith="judge").count() or 1
-    wanted = sum(len(task.get("seats") or ()) or judges for task in tasks)
-    return run.steps.filter(purpose__in=("battle_judged", "output_made", "unit_judged")).count(), wanted
+    planned = len(listed) if isinstance(listed, list) else config.get("max_turns", config.get("cycles"))
+    return (run.turns_done if "cycles" in config else run.turn) or 0, planned
 
 
 def _seconds(run: Run) -> int | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -162,12 +161,8 @@ def _erase_runs(keys: list[UUID]) -> None:
     BatchedCall.objects.filter(call__run__in=keys).update(answer="", error="", warnings=[])
     Step.objects.filter(run__in=keys).update(data={})
     Run.objects.filter(pk__in=keys).update(deleted=timezone.now(), overrides={}, error="")
-    transaction.on_commit(partial(_forget_files, paths))
-
-
-def _forget_files(paths: list[Path]) -> None:
     for path in paths:
-        shared_files.forget(path)
+        transaction.on_commit(partial(shared_files.forget, path))
 
 
 def _erase_experiment(experiment: Experiment, by: "User") -> None:

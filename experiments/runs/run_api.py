@@ -24,8 +24,16 @@ from rest_framework.views import APIView
 
 from accounts.errors import Conflict
 from accounts.scopes import Scope
-from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, idempotency_key, person, runs_with_totals, spends, spent, validated
+from experiments.api.requests import (
+    PROBLEMS,
+    RIVALLED,
+    idempotency_key,
+    person,
+    runs_with_totals,
+    spends,
+    spent,
+    validated,
+)
 from experiments.api.serializers import (
     BallotSerializer,
     CallSerializer,
@@ -39,6 +47,7 @@ from experiments.api.serializers import (
 from experiments.models import Ballot, Call, Event, Judgment, Message, Run
 from experiments.models.run import LIVE_STATES
 from experiments.runs import actions, lineage, metrics, removal, run_list
+from experiments.runs.live.backlog import number_of
 from experiments.runs.steering import branching, steering
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import JsonObject
@@ -46,7 +55,6 @@ from experiments.workflows.base.judge import Sees
 from experiments.workflows.judging import services as judging
 from experiments.workflows.shards import without_shards
 
-CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 AFTER = OpenApiParameter("after", int, description="Only events with a higher seq.")
 
 
@@ -145,7 +153,7 @@ class BranchFrom(serializers.Serializer[Any]):
     text = serializers.CharField(required=False, allow_null=True, default=None, trim_whitespace=False)
 
 
-STEERED = {200: RunDetail, 409: ProblemSerializer, **PROBLEMS}
+STEERED = {200: RunDetail, **RIVALLED}
 
 
 @extend_schema_view(
@@ -221,7 +229,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         spent(request, lambda: steering.extend(run, by=person(request), **asked), asked)
         return self._now()
 
-    @extend_schema(request=Question, responses={200: RunDetail, **CONTESTED})
+    @extend_schema(request=Question, responses=STEERED)
     @action(detail=True, methods=["post"])
     @spends
     def ask(self, request: Request, pk: str) -> Response:
@@ -230,7 +238,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         steering.ask_further(run, by=person(request), idempotency_key=idempotency_key(request), **asked)
         return self._now()
 
-    @extend_schema(request=Draft, responses={200: Draft, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=Draft, responses={200: Draft, **RIVALLED})
     @action(detail=True, methods=["put"])
     def draft(self, request: Request, pk: str) -> Response:
         """Save a draft of a message at an open pause. Only `say` sends it."""
@@ -238,7 +246,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         steering.draft(run, by=person(request), **asked)
         return Response(asked)
 
-    @extend_schema(request=Lift, responses={200: RunDetail, **CONTESTED})
+    @extend_schema(request=Lift, responses=STEERED)
     @action(detail=True, methods=["post"])
     @spends
     def lift(self, request: Request, pk: str) -> Response:
@@ -247,7 +255,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         spent(request, lambda: steering.lift(run, by=person(request), **asked), asked)
         return self._now()
 
-    @extend_schema(request=JudgeAgain, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=JudgeAgain, responses={201: RunDetail, **PROBLEMS})
     @action(detail=True, methods=["post"])
     @spends
     def judge(self, request: Request, pk: str) -> Response:
@@ -256,7 +264,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         again = spent(request, lambda: str(judging.judge_again(run, by=person(request), **asked).pk), asked)
         return Response(RunDetail(runs_with_totals().get(pk=again)).data, status=201)
 
-    @extend_schema(responses={204: None, 403: ProblemSerializer, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(responses={204: None, **RIVALLED})
     def destroy(self, request: Request, pk: str) -> Response:
         """Delete a run that has ended, and its experiment if that has no other run. Its costs stay in usage."""
         removal.remove([self.get_object()], by=person(request))
@@ -283,7 +291,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 class BranchView(APIView):
     """Branch from a message: creates a new run and leaves the parent unchanged."""
 
-    @extend_schema(request=BranchFrom, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=BranchFrom, responses={201: RunDetail, **PROBLEMS})
     @spends
     def post(self, request: Request, pk: str) -> Response:
         messages = Message.objects.filter(run__in=Run.objects.visible_to(request.user))
@@ -384,10 +392,9 @@ class EventList(OfRun):
     cursor_ordering = ["seq"]
 
     def get_queryset(self) -> QuerySet[Event]:
-        after = self.request.query_params.get("after", "0")
-        if not after.isascii() or not after.isdigit() or len(after) > 18:
+        if (after := number_of(self.request.query_params.get("after", "0"))) is None:
             raise ValidationError({"after": ["A whole number is needed."]})
-        return super().get_queryset().filter(seq__gt=int(after))
+        return super().get_queryset().filter(seq__gt=after)
 
 
 class NodeSerializer(serializers.Serializer[Any]):

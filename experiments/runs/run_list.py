@@ -77,8 +77,10 @@ def chosen(asked: Mapping[str, str], person: "User") -> Chosen:
 
 
 def fitting(chosen: Chosen, person: "User") -> RunRows:
-    """The runs that somebody may see and has asked for, in no sequence."""
-    rows: RunRows = Run.objects.filter(experiment__in=_experiments(chosen.whose, person)).order_by()
+    """The runs that somebody may see and has asked for, in no sequence. Shared are those of others."""
+    seen = Experiment.objects.owned_by(person) if chosen.whose == "mine" else Experiment.objects.visible_to(person)
+    seen = seen.exclude(owner=person) if chosen.whose == "shared" else seen
+    rows: RunRows = Run.objects.filter(experiment__in=seen.order_by()).order_by()
     rows = rows.filter(experiment__workflow=chosen.workflow) if chosen.workflow in REGISTRY else rows
     return _narrowed(rows, chosen, person, NARROWINGS)
 
@@ -137,14 +139,6 @@ def named(runs: Sequence[str], experiments: Sequence[str], person: "User") -> li
     if not found:
         raise Invalid(run=_("Select runs first."))
     return found
-
-
-def _experiments(whose: str, person: "User") -> QuerySet[Experiment]:
-    """mine: those that I own. shared: those of others that I may look at. all: both."""
-    if whose == "mine":
-        return Experiment.objects.owned_by(person).order_by()
-    seen = Experiment.objects.visible_to(person).order_by()
-    return seen.exclude(owner=person) if whose == "shared" else seen
 
 
 def _project(rows: RunRows, value: str, person: "User") -> RunRows:

@@ -160,7 +160,10 @@ def _groups(newest: Mapping[UUID, Run]) -> dict[UUID, Group]:
     several = {row.pk: row for row in rows if row.all > 1 or row.is_campaign}
     if not several:
         return {}
-    spent = {row["run__experiment"]: row for row in _spent(several)}
+    calls = Call.objects.filter(run__experiment__in=several).order_by().values("run__experiment")
+    unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state__in=CALLS_UNDER_WAY))
+    sums = {"read": Sum("input_tokens"), "written": Sum("output_tokens"), "paid": Sum("cost"), "unpriced": unpriced}
+    spent = {row["run__experiment"]: row for row in calls.annotate(**sums)}
     planned = Campaign.objects.filter(experiment__in=several).values_list("experiment", "wanted", "state")
     campaigns = {pk: (wanted, state) for pk, wanted, state in planned}
     battles = Battle.objects.filter(experiment__in=campaigns, judged__isnull=False).order_by()
@@ -169,12 +172,6 @@ def _groups(newest: Mapping[UUID, Run]) -> dict[UUID, Group]:
         pk: _group(row, newest[pk], spent.get(pk, {}), campaigns.get(pk), decided.get(pk))
         for pk, row in several.items()
     }
-
-
-def _spent(experiments: Mapping[UUID, Any]) -> Any:
-    calls = Call.objects.filter(run__experiment__in=experiments).order_by().values("run__experiment")
-    unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state__in=CALLS_UNDER_WAY))
-    return calls.annotate(read=Sum("input_tokens"), written=Sum("output_tokens"), paid=Sum("cost"), unpriced=unpriced)
 
 
 def _group(row: Any, newest: Run, spent: Mapping[str, Any], campaign: Any, decided: int | None) -> Group:

@@ -22,7 +22,6 @@ from experiments.workflows.base.events import (
     CallFailed,
     CallLost,
     CallRetried,
-    Ending,
     EventData,
     ExperimentError,
     ExperimentStopped,
@@ -90,17 +89,14 @@ def _unseen() -> tuple[tuple[str, str], ...]:
 def entry(type_: str, data: JsonObject) -> Entry | None:
     """The entry of an event; None when the event shows nowhere but in the status bar."""
     anchor = _anchors().get(type_)
-    if anchor is None or (type_ == "said" and not is_telling(Said.read(data))) or _is_unseen(data):
+    if anchor is None or (type_ == "said" and not is_telling(Said.read(data))):
         return None
+    purpose, seat = data.get("purpose"), str(data.get("seat", ""))
+    if any(purpose == one and seat.startswith(beginning) for one, beginning in _unseen()):
+        return None  # of a call of which hundreds are made side by side: what came of them says enough
     if callable(anchor):
         return Entry(type_, data, anchor(data))
     return Entry(type_, data, anchor.format_map({**data, "key": str(data.get("key", "")).replace("/", "-")}))
-
-
-def _is_unseen(data: JsonObject) -> bool:
-    """Of a call of which hundreds are made side by side: what came of them says enough."""
-    purpose, seat = data.get("purpose"), str(data.get("seat", ""))
-    return any(purpose == one and seat.startswith(beginning) for one, beginning in _unseen())
 
 
 def is_telling(said: Said) -> bool:
@@ -144,7 +140,12 @@ def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> 
     steps = list(rows)
     loaded = Loaded({step.key: step for step in steps}, _said_at(run, turn, steps))
     shown = [told for step in steps for told in _of_step(step, loaded)]
-    ending = [_ending(run)] if run.state in TERMINAL_STATES else [step.pause for step in steps if step.is_open_pause]
+    ended = ExperimentError if run.state == Run.State.FAILED else ExperimentStopped
+    ending: list[EventData] = (
+        [ended(state=run.state, reason=run.stop_reason, message=run.error)]
+        if run.state in TERMINAL_STATES
+        else [step.pause for step in steps if step.is_open_pause]
+    )
     offers = [] if run.origin in RECORDS else [step.pause for step in steps if step.is_open_offer]
     found = (
         entry(told.type, told.data())
@@ -200,11 +201,6 @@ def _metrics(run: Run, steps: Sequence[Step] | None) -> Iterator[EventData]:
     if workflow_of(run.experiment.workflow).subjects:
         judgments = list(in_order(run)) if steps is None else in_order_of(steps)
         yield from metrics_shown(run, sorted({one.subject for one in judgments}), judgments)
-
-
-def _ending(run: Run) -> Ending:
-    ending = ExperimentError if run.state == Run.State.FAILED else ExperimentStopped
-    return ending(state=run.state, reason=run.stop_reason, message=run.error)
 
 
 FAMILIES = {  # types of events that look alike: where one has no template of its own, that of its family shows it

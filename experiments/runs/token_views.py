@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -42,7 +41,7 @@ class Strip:
 def read_tokens(message: Message) -> Reading:
     """The token view of an answer, or why there is none."""
     call = message.call
-    if call is None or not _is_asked(call, message.run.config):
+    if call is None or not (message.run.config.get("logprobs") or call.request.get("logprobs")):
         return Reading(None, "", is_asked=False)
     if not call.logprobs:
         return Reading(None, _why_not(call), is_asked=True)
@@ -54,10 +53,6 @@ def read_tokens(message: Message) -> Reading:
 def confidence_of(call_id: UUID) -> Confidence | None:
     """Of a settled call, which never changes any more; messages have no other."""
     return tokens.summary(Call.objects.values_list("logprobs", flat=True).get(pk=call_id))
-
-
-def _is_asked(call: Call, config: dict[str, Any]) -> bool:
-    return bool(config.get("logprobs")) or bool(call.request.get("logprobs"))
 
 
 def _why_not(call: Call) -> str:
@@ -76,7 +71,7 @@ def _strip(view: TokenView) -> Strip | None:
         return None
     step = STRIP_WIDTH / (len(values) - 1)
     places = [None if p is None else f"{n * step:.1f},{STRIP_HEIGHT * (1 - p):.1f}" for n, p in enumerate(values)]
-    low = STRIP_HEIGHT * (1 - tokens.Thresholds().low)
+    low = STRIP_HEIGHT * (1 - tokens.LOW)
     return Strip(STRIP_WIDTH, STRIP_HEIGHT, tuple(_stretches(places)), low)
 
 

@@ -13,15 +13,8 @@ from typing import Any, Literal
 Band = Literal["high", "middle", "low", "unknown"]
 Cover = Literal["all", "part", "other"]
 STRIP_POINTS = 160
+HIGH, LOW = 0.8, 0.5  # probabilities: above and below are the high and the low band, on the borders the middle one
 LEAST = -9999.0  # stands for minus infinity where a number has to be stored
-
-
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """high is above `high`, low is below `low`, and what lies on a border is in the middle."""
-
-    high: float = 0.8
-    low: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +61,9 @@ class TokenView:
         return tuple(token for token in self.tokens if token.band == "low")
 
 
-def token_view(stored: Sequence[Any], text: str, thresholds: Thresholds | None = None) -> TokenView:
+def token_view(stored: Sequence[Any], text: str) -> TokenView:
     """The tokens of an answer whose text is `text`."""
-    bounds = thresholds or Thresholds()
-    tokens = tuple(_token(place, one, bounds) for place, one in enumerate(stored))
+    tokens = tuple(_token(place, one) for place, one in enumerate(stored))
     return TokenView(tokens, confidence(tokens), covers([token.token for token in tokens], text))
 
 
@@ -100,12 +92,12 @@ def probability(logprob: float | None) -> float | None:
     return None if logprob is None else math.exp(min(0.0, logprob))
 
 
-def band(value: float | None, thresholds: Thresholds) -> Band:
+def band(value: float | None) -> Band:
     if value is None:
         return "unknown"
-    if value < thresholds.low:
+    if value < LOW:
         return "low"
-    return "high" if value > thresholds.high else "middle"
+    return "high" if value > HIGH else "middle"
 
 
 def covers(tokens: Sequence[str], text: str) -> Cover:
@@ -125,18 +117,16 @@ def strip(values: Sequence[float | None], points: int = STRIP_POINTS) -> list[fl
     return [min((value for value in stretch if value is not None), default=None) for stretch in stretches]
 
 
-def _token(place: int, stored: Any, thresholds: Thresholds) -> Token:
+def _token(place: int, stored: Any) -> Token:
     entry: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
     logprob = _number(entry.get("logprob"))
     value = probability(logprob)
-    others = entry.get("alternatives") or ()
-    alternatives = tuple(_alternative(one) for one in others if isinstance(one, Mapping))
-    return Token(place, str(entry.get("token") or ""), logprob, value, band(value, thresholds), alternatives)
-
-
-def _alternative(entry: Mapping[str, Any]) -> Alternative:
-    logprob = _number(entry.get("logprob"))
-    return Alternative(str(entry.get("token") or ""), logprob, probability(logprob))
+    alternatives = []
+    for one in entry.get("alternatives") or ():
+        if isinstance(one, Mapping):
+            given = _number(one.get("logprob"))
+            alternatives.append(Alternative(str(one.get("token") or ""), given, probability(given)))
+    return Token(place, str(entry.get("token") or ""), logprob, value, band(value), tuple(alternatives))
 
 
 def _number(value: Any) -> float | None:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.models import Project
 from accounts.people import for_readers, person
-from accounts.refusing import back_to
+from accounts.refusing import back_to, wants_json
 from experiments.lab.budgets import standing as budget_standing
 from experiments.library.annotations import pages, saved_views
 from experiments.models import Call, Run, in_batches
@@ -146,7 +146,7 @@ def delete(request: HttpRequest) -> HttpResponse:
 
 def _taken(request: HttpRequest, run: Run) -> HttpResponse:
     """For a script, a word: to it, a redirect is the page on which one signs in. For a plain form, back to the run."""
-    return JsonResponse({}) if request.headers.get("Accept", "").startswith("application/json") else redirect(run)
+    return JsonResponse({}) if wants_json(request) else redirect(run)
 
 
 def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:

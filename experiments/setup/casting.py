@@ -1,7 +1,7 @@
 """From what somebody asks for to an experiment that can be played: configuration and cast, validated."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -175,7 +175,7 @@ def checked_config(workflow: str, config: Any) -> Any:
     try:
         return REGISTRY[workflow].config.model_validate(config)
     except ValidationError as error:
-        raise Invalid(_errors("config", error)) from error
+        raise invalid("config", error) from error
 
 
 class Lookups:
@@ -260,7 +260,7 @@ def _seated_person(workflow: str, seat: str, asked: Mapping[str, Any]) -> Seated
     try:
         request = PersonRequest.model_validate(asked["person"])
     except ValidationError as error:
-        raise Invalid(_errors(f"{field}.person", error)) from error
+        raise invalid(f"{field}.person", error) from error
     same = {"seat": seat, "name": request.name, "seconds": request.seconds, "is_blind": request.blind}
     if not request.user:
         return SeatedPerson(expires=clock.now() + timedelta(hours=request.link_hours), **same)
@@ -301,7 +301,7 @@ def _participant(seat: str, asked: Any, lookups: Lookups, config: Any) -> Partic
     try:
         request = SeatRequest.model_validate(asked)
     except ValidationError as error:
-        raise Invalid(_errors(field, error)) from error
+        raise invalid(field, error) from error
     model = lookups.models.get(request.model)
     if model is None:
         raise Invalid({field: [_("There is no available model “%(slug)s”.") % {"slug": request.model}]})
@@ -344,28 +344,23 @@ def require_visible_instrument(config: Any, *, lookups: Lookups) -> None:
 
 
 def refuse_unstorable(field: str, value: Any) -> None:
-    """Of a JSON value whose texts no database can hold. Raises Invalid at the field."""
-    if not all(map(is_storable, _texts(value))):
-        message = _("The text has characters that cannot be stored (NUL or half a surrogate pair).")
-        raise Invalid({field: [message]})
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in a JSON value, names included; without recursion, because strangers decide how deep it is."""
-    waiting = [value]
+    """Of a JSON value with a text, or a name, that no database can hold. Raises Invalid at the field."""
+    waiting = [value]  # without recursion, because strangers decide how deep it is
     while waiting:
         item = waiting.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, dict):
+        if isinstance(item, dict):
             waiting += [*item.keys(), *item.values()]
         elif isinstance(item, list | tuple):
             waiting += item
+        elif isinstance(item, str) and not is_storable(item):
+            message = _("The text has characters that cannot be stored (NUL or half a surrogate pair).")
+            raise Invalid({field: [message]})
 
 
-def _errors(prefix: str, error: ValidationError) -> Errors:
+def invalid(prefix: str, error: ValidationError) -> Invalid:
+    """What pydantic refuses, as a refusal. prefix: of the names of the fields."""
     errors: Errors = {}
     for problem in error.errors(include_url=False, include_input=False):
         field = ".".join([prefix, *map(str, problem["loc"])])
         errors.setdefault(field, []).append(complaint(problem))
-    return errors
+    return Invalid(errors)

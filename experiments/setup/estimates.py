@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
@@ -34,8 +33,6 @@ from experiments.workflows.base.dry_run import LONGEST_ANSWER, Model, Planned, P
 
 if TYPE_CHECKING:
     from accounts.models import User
-
-PAGE = "setup/_estimate.html"
 
 Roles = tuple[tuple[str, int], ...]
 
@@ -160,11 +157,6 @@ def context(request: HttpRequest, form: DeclaredForm) -> dict[str, object]:
     }
 
 
-def page(request: HttpRequest, form: DeclaredForm) -> HttpResponse:
-    """The same by itself, asked for whenever the form changes."""
-    return render(request, PAGE, context(request, form))
-
-
 # --- what is played ---
 
 
@@ -250,7 +242,7 @@ def _model(one: Participant, price: Price | None) -> Model:
 # --- what a form says ---
 
 
-def _draft(form: DeclaredForm, *, is_filled: bool = False) -> DeclaredForm:
+def _draft(form: DeclaredForm, *, is_filled: bool) -> DeclaredForm:
     """The form as if all of it could be read: what cannot is as at first, and of texts only the length is there.
 
     is_filled: texts that are empty are there, too, for some of them are needed.

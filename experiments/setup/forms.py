@@ -116,11 +116,6 @@ def flat(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield f"{prefix}{name}", value
 
 
-def _effort() -> forms.Field:
-    offered = [("", _("model's default")), *((effort, CHOICES[effort]) for effort in EFFORTS)]
-    return forms.ChoiceField(choices=offered, required=False)
-
-
 def _number(kind: type[forms.IntegerField], **bounds: float) -> forms.Field:
     """A number; its bounds are hints for the browser, and checked with the rest."""
     decimals = {"inputmode": "numeric"} if kind is forms.IntegerField else {"inputmode": "decimal", "step": "any"}
@@ -135,7 +130,9 @@ SEAT_PARAMS: dict[str, Callable[[], forms.Field]] = {
     "top_p": lambda: _number(forms.FloatField, min=0, max=1),
     "max_tokens": lambda: _number(forms.IntegerField, min=1),
     "seed": lambda: _number(forms.IntegerField),
-    "reasoning_effort": _effort,
+    "reasoning_effort": lambda: forms.ChoiceField(
+        choices=[("", _("model's default")), *((effort, CHOICES[effort]) for effort in EFFORTS)], required=False
+    ),
     "served_by": lambda: forms.CharField(required=False, widget=UPSTREAMS),
 }
 
@@ -200,13 +197,16 @@ def _field_of(name: str, info: FieldInfo) -> forms.Field:
     bare = _bare_types(info.annotation)
     if bool in bare:
         return forms.BooleanField(required=False, initial=initial)
+    said = _said(info)
     if numbers := {int, float} & bare:
-        field = _number(forms.IntegerField if int in numbers else forms.FloatField, **_bounds(info))
+        names = {"ge": "min", "gt": "min", "le": "max", "lt": "max"}  # as the attributes of an input are called
+        bounds = {bound: getattr(one, name) for name, bound in names.items() for one in said if hasattr(one, name)}
+        field = _number(forms.IntegerField if int in numbers else forms.FloatField, **bounds)
         field.initial = int(initial) if isinstance(initial, float) and initial.is_integer() else initial
         if type(None) in bare:
             field.widget.attrs["placeholder"] = _("none")
         return field
-    longest = next((one.max_length for one in _said(info) if getattr(one, "max_length", None)), None)
+    longest = next((one.max_length for one in said if getattr(one, "max_length", None)), None)
     if longest is not None and longest <= ONE_LINE:
         return forms.CharField(required=False, initial=initial, widget=forms.TextInput(attrs={"maxlength": longest}))
     return LinesField(required=False, strip=False, initial=initial, widget=forms.Textarea(attrs={"rows": 7}))
@@ -227,14 +227,7 @@ def _said(info: FieldInfo) -> list[Any]:
     return [*info.metadata, *within, *(one for found in within for one in getattr(found, "metadata", ()))]
 
 
-def _bounds(info: FieldInfo) -> dict[str, float]:
-    """The smallest and the largest number, as attributes of an input."""
-    names = {"ge": "min", "gt": "min", "le": "max", "lt": "max"}
-    said = _said(info)
-    return {bound: getattr(one, name) for name, bound in names.items() for one in said if hasattr(one, name)}
-
-
-CHOICES = {
+CHOICES: dict[str, Any] = {
     "automatic": _("Automatic"),
     "manual": _("Manual"),
     "shared": _("One prompt for both"),
@@ -407,16 +400,13 @@ class DeclaredForm(SetupForm):
         """What was filled in, as `actions.create` takes it."""
         asked: Asked = {"title": self.cleaned_data["title"], "config": self.config(), "cast": self._cast()}
         asked = self.page.asked(self, asked) if self.page.asked else asked
-        return {**asked, "cast": asked["cast"] | self._people()}
-
-    def _people(self) -> dict[str, AskedSeat]:
-        """In the place of the models that were chosen for their seats."""
-        return {
+        people: dict[str, AskedSeat] = {  # in the place of the models that were chosen for their seats
             row["seat"]: {
                 "person": {"user": row["user"], "seconds": 60 * int(row["minutes"]), "blind": row["blind"] == "on"}
             }
             for row in self.cleaned_data.get("people") or ()
         }
+        return {**asked, "cast": asked["cast"] | people}
 
     def typed(self) -> dict[str, Any]:
         """What stands in the fields, right or not."""

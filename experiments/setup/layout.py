@@ -145,24 +145,28 @@ class ShownPartOfRow:
     name: str
 
     @property
+    def field(self) -> forms.Field:
+        return self.row.field.fields[self.name]
+
+    @property
     def id(self) -> str:
         return f"id_{self.row.id}-{self.name}"
 
     @property
     def label(self) -> Any:
-        return self.row.field.fields[self.name].label
+        return self.field.label
 
     @property
     def is_text(self) -> bool:
-        return isinstance(self.row.field.fields[self.name].widget, forms.Textarea)
+        return isinstance(self.field.widget, forms.Textarea)
 
     @property
     def is_box(self) -> bool:
-        return isinstance(self.row.field.fields[self.name].widget, forms.CheckboxInput)
+        return isinstance(self.field.widget, forms.CheckboxInput)
 
     @property
     def is_hidden(self) -> bool:
-        return bool(self.row.field.fields[self.name].widget.is_hidden)
+        return bool(self.field.widget.is_hidden)
 
     @property
     def control(self) -> SafeString:
@@ -171,10 +175,8 @@ class ShownPartOfRow:
             attributes["data-tells"] = True
         if self.name in self.row.errors:
             attributes |= {"aria-invalid": "true", "aria-describedby": f"{self.row.id}-error"}
-        value = self.row.values.get(self.name, self.row.field.fields[self.name].initial)
-        drawn: SafeString = self.row.field.fields[self.name].widget.render(
-            f"{self.row.id}-{self.name}", value, attributes
-        )
+        value = self.row.values.get(self.name, self.field.initial)
+        drawn: SafeString = self.field.widget.render(f"{self.row.id}-{self.name}", value, attributes)
         return drawn
 
 

@@ -110,19 +110,15 @@ def _usual(user: "User | AnonymousUser", workflow: str) -> Cast:
     return first_cast(workflow)
 
 
-def first_cast(workflow: str) -> Cast:
-    """The cast that a form shows to somebody who has set up no run of this workflow yet."""
-    return _first(declared(workflow), workflow, general_models())
-
-
 def _is_tool(page: Setup, seat: str) -> bool:
     return any(one.is_tool for one in page.seats if one.seat == seat)
 
 
-def _first(page: Setup, workflow: str, offered: Sequence[str]) -> Cast:
-    """The lab's defaults, and a different model for each other seat, as far as there are enough; a box may leave out
-    those that come last.
+def first_cast(workflow: str) -> Cast:
+    """The cast that a form shows to somebody who has set up no run of this workflow yet: the lab's defaults, and a
+    different model for each other seat, as far as there are enough; a box may leave out those that come last.
     """
+    page, offered = declared(workflow), general_models()
     if not offered:
         return {}
     defaults = {key: slug for key, slug in default_slugs().items() if slug in offered}
@@ -196,7 +192,20 @@ def choices(user: "User | AnonymousUser", workflow: str) -> list[Choice]:
     """One's own first, then those that others share."""
     rows = Preset.objects.visible_to(user).filter(workflow=workflow).select_related("owner").order_by("name", "pk")
     labels = dict(speaking_models())
-    return sorted((_choice(row, user, labels) for row in rows), key=lambda choice: not choice.is_mine)
+    found = [
+        Choice(
+            id=str(row.pk),
+            name=row.name,
+            models=tuple(
+                dict.fromkeys(labels.get(one["model"], one["model"]) for one in row.config.get("cast", {}).values())
+            ),
+            owner=row.owner.get_username(),
+            is_mine=row.owner_id == user.pk,
+            shared=row.shared,
+        )
+        for row in rows
+    ]
+    return sorted(found, key=lambda choice: not choice.is_mine)
 
 
 def mine(request: HttpRequest, workflow: str, wanted: str) -> Preset:
@@ -222,15 +231,3 @@ def content(form: DeclaredForm) -> dict[str, object]:
             given = {name: form[f"seat-{seat.seat}-{name}"].value() for name in seat.params}
             cast[seat.seat] = {"model": slug, "params": {name: value for name, value in given.items() if value}}
     return {"cast": cast, "config": {name: form[name].value() for name in form.page.of_preset}}
-
-
-def _choice(row: Preset, user: "User | AnonymousUser", labels: Mapping[str, str]) -> Choice:
-    models = (one["model"] for one in row.config.get("cast", {}).values())
-    return Choice(
-        id=str(row.pk),
-        name=row.name,
-        models=tuple(dict.fromkeys(labels.get(slug, slug) for slug in models)),
-        owner=row.owner.get_username(),
-        is_mine=row.owner_id == user.pk,
-        shared=row.shared,
-    )

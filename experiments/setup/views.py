@@ -63,8 +63,9 @@ def setup(request: HttpRequest, workflow: str, **of: str) -> HttpResponse:
 @login_required
 @require_POST
 def estimate(request: HttpRequest, workflow: str, **of: str) -> HttpResponse:
-    """What the form would come to as it is filled in now."""
-    return estimates.page(request, setup_form(workflow)(request.POST, reader=person(request), of=of))
+    """What the form would come to as it is filled in now: asked for whenever it changes."""
+    form = setup_form(workflow)(request.POST, reader=person(request), of=of)
+    return render(request, "setup/_estimate.html", estimates.context(request, form))
 
 
 @login_required

@@ -14,7 +14,7 @@ from experiments.setup.casting import (
     Lookups,
     checked_cast,
     checked_config,
-    complaint,
+    invalid,
     refuse_unstorable,
     require_visible_instrument,
 )
@@ -107,10 +107,7 @@ def _parsed(kind: type[Parsed], value: Any, prefix: str) -> Parsed:
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        errors: Errors = {}
-        for problem in error.errors(include_url=False, include_input=False):
-            errors.setdefault(".".join([prefix, *map(str, problem["loc"])]), []).append(complaint(problem))
-        raise Invalid(errors) from error
+        raise invalid(prefix, error) from error
 
 
 def _refuse_odd(field: str, value: Any) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from accounts.csv_cells import cell
 from experiments.runs import figures
-from experiments.runs.reports.csv_export import cell
 from experiments.workflows.coding.pages.rated import Figure, JudgeRow, RunRatings, SetterRow, Solver, reason_words
 from leaderboard.boards import coding
 from leaderboard.boards.combining import POOLED, Combined

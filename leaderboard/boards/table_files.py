@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from experiments.runs.reports.csv_export import cell
+from accounts.csv_cells import cell
 from leaderboard.boards import milestones, tables
 from leaderboard.boards.compute import current
 from leaderboard.boards.downloads import COLUMNS

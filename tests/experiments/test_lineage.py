@@ -26,7 +26,7 @@ def message(run, turn, seat):
 def test_a_run_that_came_from_nothing_and_led_to_nothing_has_no_lineage_to_show_and_a_circle_hangs_nobody(root, alice):
     assert lineage.for_page(root, alice) is None
     assert lineage.for_experiment(root.experiment, alice) is None
-    assert lineage.tree(root, alice).children == ()
+    assert lineage.of(root, alice).trees[0].children == ()
 
     other = ended(root.experiment, 8, parent=root)
     Run.objects.filter(pk=root.pk).update(parent=other)
@@ -39,9 +39,9 @@ def test_the_tree_is_the_same_from_every_run_of_it(root, alice):
     deep = branched(message(late, 2, "A"))
 
     for run in (root, early, late, deep):
-        found = lineage.tree(run, alice)
-        assert [node.run for node in found.walk()] == [root, early, late, deep]
-        assert [child.run for child in found.children] == [early, late]
+        found = lineage.of(run, alice)
+        assert [row.node.run for row in found.rows] == [root, early, late, deep]
+        assert [child.run for child in found.trees[0].children] == [early, late]
 
 
 def test_a_branch_says_where_it_left_whether_it_was_edited_there_and_by_whom(root, alice):
@@ -49,14 +49,14 @@ def test_a_branch_says_where_it_left_whether_it_was_edited_there_and_by_whom(roo
     said(child, 2, "B", "later", operator={"kind": "edited", "by": "alice", "original": "x"})
     branched(message(root, 2, "A"), "something else", by="bob")
 
-    plain, edited = lineage.tree(root, alice).children
+    plain, edited = lineage.of(root, alice).trees[0].children
 
     assert (plain.turn, plain.seat, plain.edited, plain.branch.by) == (1, "B", False, "alice")
     assert (edited.turn, edited.seat, edited.edited, edited.branch.by) == (2, "A", True, "bob")
     assert edited.branch.message == message(root, 2, "A").pk
 
     ended(root.experiment, 7, origin="branch", parent=root)
-    unknown = lineage.tree(root, alice).children[-1]
+    unknown = lineage.of(root, alice).trees[0].children[-1]
     assert (unknown.turn, unknown.seat, unknown.branch.message) == (None, "", None)
 
 
@@ -73,9 +73,9 @@ def test_judgings_stand_apart_from_branches_and_the_tree_ends_where_somebody_els
     mine = branched(message(root, 1, "A"))
     his = Experiment.objects.create(owner=charlie, workflow="arena", title="his", config=root.experiment.config)
     Run.objects.filter(pk=root.pk).update(experiment=his)
-    assert [node.run for node in lineage.tree(mine, alice).walk()] == [mine]
-    assert [node.run for node in lineage.tree(root, charlie).walk()] == [root]
-    assert lineage.tree(mine, charlie) is None
+    assert [row.node.run for row in lineage.of(mine, alice).rows] == [mine]
+    assert [row.node.run for row in lineage.of(root, charlie).rows] == [root]
+    assert not lineage.of(mine, charlie).trees
     assert lineage.for_page(mine, charlie) is None
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from experiments.runs.tokens import Thresholds, band, covers, strip, summary, together, token_view
+from experiments.runs.tokens import band, covers, strip, summary, together, token_view
 from tests.cases import each_case
 
 
@@ -34,8 +34,7 @@ def test_a_probability_is_e_to_the_logprob_and_the_average_is_over_probabilities
     [(1.0, "high"), (0.81, "high"), (0.8, "middle"), (0.5, "middle"), (0.499, "low"), (0.0, "low"), (None, "unknown")],
 )
 def test_the_borders_belong_to_the_middle(probability, expected):
-    assert band(probability, Thresholds()) == expected
-    assert band(0.85, Thresholds(high=0.9, low=0.7)) == "middle"
+    assert band(probability) == expected
 
 
 @each_case("missing", [None, math.nan, "-0.1", True])

@@ -1,6 +1,5 @@
 """`manage.py first_admin_link`: the link that creates the first administrator, printed again."""
 
-import os
 from argparse import ArgumentParser
 from typing import Any
 
@@ -16,9 +15,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        own = f"http://localhost:{os.environ.get('PORT') or 8000}"
-        text = f"where the platform is reached, unless ARENA_ORIGINS says so (default: {own})"
-        parser.add_argument("--address", default=own, help=text)
+        first_admin.add_address(parser)
 
     def handle(self, *args: Any, address: str, **options: Any) -> None:
         token = first_admin.new_token()

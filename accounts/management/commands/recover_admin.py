@@ -1,6 +1,5 @@
 """`manage.py recover_admin`: for the only administrator, who cannot sign in any more."""
 
-import os
 from argparse import ArgumentParser
 from typing import Any
 
@@ -20,9 +19,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username", help="whose account")
-        own = f"http://localhost:{os.environ.get('PORT') or 8000}"
-        text = f"where the platform is reached, unless ARENA_ORIGINS says so (default: {own})"
-        parser.add_argument("--address", default=own, help=text)
+        first_admin.add_address(parser)
 
     def handle(self, *args: Any, username: str, address: str, **options: Any) -> None:
         try:

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from accounts.csv_cells import cell
 from accounts.models import User
 from accounts.people import person
 from accounts.refusing import back_to
@@ -18,7 +19,6 @@ from experiments.lab.usage.spent import DIMENSIONS, Scope, Totals, Usage, days_o
 from experiments.lab.usage.spent import usage as found_usage
 from experiments.models.labels import PURPOSES
 from experiments.runs.drawings import bars
-from experiments.runs.reports.csv_export import cell
 
 COLUMNS = Totals.__slots__
 

@@ -2,11 +2,9 @@
 part of a file is counted and hashed on its way, for the manifest.
 """
 
-import csv
 import hashlib
-import io
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +13,10 @@ from typing import IO, Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from accounts.csv_cells import BOM, csv_line
 from experiments.library.bulk import tables
 from experiments.library.datasets import process
 from experiments.models import Run
-from experiments.runs.reports.csv_export import BOM, cell
 from experiments.runs.reports.document import document, each, encoded, message_rows
 from experiments.runs.reports.inspect_log import inspect_log, log_name
 from experiments.runs.zipping import entry
@@ -104,17 +102,10 @@ def _lines(runs: Iterator[Run], path: Path, name: str, rows: Callable[[Run], Ite
 
 def _csv(runs: Iterator[Run], path: Path, folder: Path) -> Parts:
     def line(table: tables.Table, row: tables.Row) -> bytes:
-        return _csv_line(list(tables.cells(table, row).values()))
+        return csv_line(tables.cells(table, row).values())
 
-    counts = _tables(runs, folder, "csv", line, head=lambda table: BOM + _csv_line(list(table.columns)))
+    counts = _tables(runs, folder, "csv", line, head=lambda table: BOM + csv_line(table.columns))
     return _zipped(path, folder, {f"{name}.csv": rows for name, rows in counts.items()})
-
-
-def _csv_line(values: Sequence[Any]) -> bytes:
-    """No cell of it is taken for a formula."""
-    line = io.StringIO()
-    csv.writer(line, quoting=csv.QUOTE_ALL).writerow([cell(value) for value in values])
-    return line.getvalue().encode()
 
 
 def _parquet(runs: Iterator[Run], path: Path, folder: Path) -> Parts:

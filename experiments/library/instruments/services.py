@@ -15,7 +15,7 @@ from experiments.models import Instrument, InstrumentVersion
 from experiments.models.instruments import LONGEST_DESCRIPTION, LONGEST_TITLE
 from experiments.runs.admission import require_role
 from experiments.runs.sharing.sharing import checked_project
-from experiments.setup.casting import complaint
+from experiments.setup.casting import invalid
 from experiments.workflows.base.instruments import Definition
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def read_file(text: str) -> InstrumentFile:
     try:
         return InstrumentFile.model_validate_json(text)
     except ValidationError as error:
-        raise Invalid(_errors(error, "file")) from error
+        raise invalid("file", error) from error
 
 
 def checked_definition(definition: Any) -> Definition:
@@ -97,7 +97,7 @@ def checked_definition(definition: Any) -> Definition:
     try:
         return Definition.model_validate(definition)
     except ValidationError as error:
-        raise Invalid(_errors(error, "definition")) from error
+        raise invalid("definition", error) from error
 
 
 def _checked(title: str, description: str, definition: Any) -> Definition:
@@ -112,13 +112,6 @@ def _checked(title: str, description: str, definition: Any) -> Definition:
     if errors:
         raise Invalid(errors)
     return checked
-
-
-def _errors(error: ValidationError, prefix: str) -> Errors:
-    errors: Errors = {}
-    for problem in error.errors(include_url=False, include_input=False):
-        errors.setdefault(".".join([prefix, *map(str, problem["loc"])]), []).append(complaint(problem))
-    return errors
 
 
 def _require_change(instrument: Instrument, by: "User") -> None:

@@ -6,23 +6,22 @@ from uuid import UUID
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
+from accounts.api_requests import project_among
 from accounts.models import Project
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.shapes import shape
 from experiments.models import Experiment, Instrument
-from experiments.models.review import LONGEST_LOCK, MOST_PEOPLE
 from experiments.review import queues
 from experiments.review.api import QueueViewSet
 from experiments.review.instruments import card, services
 from experiments.review.instruments.card import BetweenJudges, Card, Disagreement, OfScan, OnQuantity, WithPeople
 from experiments.review.instruments.comparison import Agreement, Detection
 from experiments.review.instruments.sampling import MOST_DRAWN
-from experiments.review.serializers import CoefficientSerializer, QueueSerializer
+from experiments.review.serializers import AskedReviewers, CoefficientSerializer, QueueSerializer
 from leaderboard.ratings.prevalence import Rate
 from leaderboard.ratings.values import Undefined
 
@@ -101,7 +100,7 @@ CardSerializer = shape(
 )
 
 
-class AskedSample(serializers.Serializer[Any]):
+class AskedSample(AskedReviewers):
     """scan: the experiment that judged with an instrument. dimension: of whose values equally many are drawn. judge:
     whose values; may be left out where there is one. project or is_lab: whose runs; neither for your own.
     """
@@ -112,12 +111,6 @@ class AskedSample(serializers.Serializer[Any]):
     judge = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
     name = serializers.CharField(required=False, default="", allow_blank=True, max_length=queues.LONGEST_NAME)
-    overlap = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_PEOPLE)
-    instructions = serializers.CharField(required=False, default="", allow_blank=True, max_length=10_000)
-    lock_minutes = serializers.IntegerField(required=False, default=20, min_value=1, max_value=LONGEST_LOCK)
-    project = serializers.UUIDField(required=False, allow_null=True, default=None)
-    is_lab = serializers.BooleanField(required=False, default=False)
-    members = serializers.ListField(child=serializers.CharField(max_length=150), required=False, default=list)
 
 
 class SampleViewSet(QueueViewSet):
@@ -126,10 +119,7 @@ class SampleViewSet(QueueViewSet):
         """Send a sample of what a scan has judged to reviewers, in a blind queue."""
         asked, user = validated(AskedSample, request), person(request)
         scan = get_object_or_404(Experiment.objects.visible_to(user), pk=asked.pop("scan"))
-        wanted = asked.pop("project")
-        project = Project.objects.visible_to(user).filter(pk=wanted).first() if wanted else None
-        if wanted and project is None:
-            raise ValidationError({"project": ["There is no such project."]})
+        project = project_among(Project.objects.visible_to(user), asked.pop("project"))
         version = services.version_of(scan, user)
         made = services.draw(by=user, version=version, scan=scan, project=project, **asked)
         return Response(QueueSerializer(self.get_queryset().get(pk=made.pk)).data, status=201)

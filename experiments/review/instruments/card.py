@@ -5,8 +5,9 @@ other; the rates of its scans, corrected by labels; and what is missing to say m
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
 import numpy as np
@@ -123,11 +124,7 @@ def of(version: InstrumentVersion, user: "User | AnonymousUser") -> Card:
     }
     shown = hashlib.sha256(repr([*queues, *(scan.pk for scan in scans), state]).encode()).hexdigest()
     key = f"instrument-card:{SHAPE}:{version.pk}:{user.pk}:{shown}"
-    found: Card | None = cache.get(key)
-    if found is None:
-        found = card(version, user, scans)
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+    return cast("Card", cache.get_or_set(key, partial(card, version, user, scans), KEPT_SECONDS))
 
 
 def scans_of(version: InstrumentVersion, user: "User | AnonymousUser") -> list[Experiment]:

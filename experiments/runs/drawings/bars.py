@@ -76,7 +76,6 @@ class Strip:
     width: float = STRIP_WIDTH
     height: float = STRIP_HEIGHT
     interval_y: float = INTERVAL_Y
-    dots_y: float = DOTS_Y
 
 
 def strip(values: Sequence[float | None], estimate: Estimate, scale: Scale, width: float = STRIP_WIDTH) -> Strip:

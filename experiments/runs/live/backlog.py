@@ -24,6 +24,11 @@ ROWS = 200
 Rows = tuple[list[Envelope], list[dict[str, Any]]]
 
 
+def number_of(asked: str) -> int | None:
+    """The number of an event as an address has it; None for what is none."""
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= 18 else None
+
+
 def events_after(run_id: UUID, seq: int) -> list[Envelope]:
     """The envelopes of the next events, at most ROWS of them."""
     events = Event.objects.filter(run_id=run_id, seq__gt=seq).order_by("seq")[:ROWS]
@@ -55,13 +60,12 @@ def run_news(request: HttpRequest, pk: UUID) -> HttpResponse:
     fragments, and the text that is being written. more: there is more to be asked for now.
     """
     run = get_object_or_404(Run.objects.visible_to(request.user).select_related("experiment"), pk=pk)
-    after = request.GET.get("after", "0")
-    if not after.isascii() or not after.isdigit() or len(after) > 18:
+    if (after := number_of(request.GET.get("after", "0"))) is None:
         return JsonResponse({"after": [_("Enter a whole number.")]}, status=400)
     language, look, cast = get_language(), look_of(run.experiment), run.experiment.labels
     events = [
         {**envelope, "html": render_envelope(envelope, language, look, cast)}
-        for envelope in events_after(run.pk, int(after))
+        for envelope in events_after(run.pk, after)
     ]
     return JsonResponse({"events": events, "partials": partials(run.pk), "more": len(events) == ROWS})
 

@@ -18,7 +18,7 @@ from accounts.models import User
 from experiments.engine.events import delta
 from experiments.models import Run
 from experiments.models.work import Envelope
-from experiments.runs.live.backlog import ROWS, events_after
+from experiments.runs.live.backlog import ROWS, events_after, number_of
 from experiments.runs.live.viewers import EncodedText, Entry, viewers
 from experiments.runs.timeline import look_of, render_envelope
 
@@ -87,10 +87,10 @@ class RunConsumer(AsyncWebsocketConsumer):
         self.run_id: UUID = scope["url_route"]["kwargs"]["run_id"]
         self.entry = Entry(session_key, scope["token"], self.user.pk or 0, self.run_id)
         query = parse_qs(scope["query_string"].decode("ascii", "replace"))
-        after = query.get("after", ["0"])[0]
+        after = number_of(query.get("after", ["0"])[0])
         self.wants_html = query.get("html") == ["1"]
         self.language = _offered(query.get("language", [""])[0])
-        if not after.isascii() or not after.isdigit() or len(after) > 18 or (found := await self._visible()) is None:
+        if after is None or (found := await self._visible()) is None:
             await self.close()
             return
         holder = str(self.user.pk or address_in(scope))
@@ -101,7 +101,7 @@ class RunConsumer(AsyncWebsocketConsumer):
         self.look, self.cast = found
         self.frames = (scope.get("extensions") or {}).get(FRAMES)
         self.is_catching_up = False
-        self.seen = int(after)
+        self.seen = after
         await self.accept()
         await viewers().join(self)
         await self._send_what_there_is()
@@ -137,7 +137,7 @@ class RunConsumer(AsyncWebsocketConsumer):
             return
         self.is_catching_up = True
         try:
-            while envelopes := await self._rows_after(self.seen):
+            while envelopes := await database_sync_to_async(events_after)(self.run_id, self.seen):
                 before = self.seen
                 if not await self._send_in_turn(envelopes) or self.seen == before:
                     return  # closed, or the next number is missing: asking again would not bring it
@@ -198,17 +198,11 @@ class RunConsumer(AsyncWebsocketConsumer):
         for data in texts:
             await self.send(delta(self.run_id, data))
 
-    # --- from the database ---
-
     @database_sync_to_async
     def _visible(self) -> tuple[str, dict[str, str]] | None:
         """Whose fragments show the run, and the names of its seats. None when this person may not see it."""
         run = Run.objects.visible_to(self.user).select_related("experiment").filter(pk=self.run_id).first()
         return (look_of(run.experiment), run.experiment.labels) if run else None
-
-    @database_sync_to_async
-    def _rows_after(self, seq: int) -> list[Envelope]:
-        return events_after(self.run_id, seq)
 
 
 def _offered(language: str) -> str:

@@ -15,7 +15,6 @@ from experiments.templatetags.arena import MISSING, figure
 from experiments.templatetags.instruments import value_word
 from experiments.workflows import surface_of
 from experiments.workflows.base.instruments import Definition
-from experiments.workflows.base.surface import Told
 
 
 def judgments(rows: Rows) -> Section:
@@ -26,18 +25,18 @@ def judgments(rows: Rows) -> Section:
     for one in findings.of(made.order_by("turn", "step", "subject", "id")):
         units.setdefault((one.annotation.step_id or 0, one.annotation.judge), []).append(one)
     told = surface_of(rows.run.experiment.workflow).told
-    parts = tuple(_unit(step, judge, found, told) for (step, judge), found in units.items())
-    return Section("judgments", _("Judgments"), parts or (Text(_("Nothing was judged in this run.")),))
-
-
-def _unit(step: int, judge: str, found: list[Finding], told: Told) -> Part:
-    first = found[0].annotation
-    where = where_measured(told, first.step.key if first.step else "", first.turn)
     columns = (Column(_("Participant")), Column(_("Dimension"), share=1.6), Column(_("Value"), share=2.4))
-    table = Table("", columns, tuple((_seat(one), one.dimension.title, _value(one)) for one in found))
-    notes = dict.fromkeys(one.annotation.rationale for one in found if one.annotation.rationale)
-    blocks: list[Block] = [table, *(Text(note, "plain") for note in notes)]
-    return Part(f"judgment-{step}", "judge", "J", f"{where} · {found[0].instrument} · {judge}", tuple(blocks))
+    parts = []
+    for (step, judge), found in units.items():
+        first = found[0].annotation
+        where = where_measured(told, first.step.key if first.step else "", first.turn)
+        table = Table("", columns, tuple((_seat(one), one.dimension.title, _value(one)) for one in found))
+        notes = dict.fromkeys(one.annotation.rationale for one in found if one.annotation.rationale)
+        blocks: list[Block] = [table, *(Text(note, "plain") for note in notes)]
+        title = f"{where} · {found[0].instrument} · {judge}"
+        parts.append(Part(f"judgment-{step}", "judge", "J", title, tuple(blocks)))
+    nothing = Text(_("Nothing was judged in this run."))
+    return Section("judgments", _("Judgments"), tuple(parts) or (nothing,))
 
 
 def _seat(one: Finding) -> str:

@@ -1,18 +1,10 @@
-"""A run as a table: one row per message, with what was found about it. Made for spreadsheets and data frames.
+"""A run as a table: one row per message, with what was found about it. Made for spreadsheets and data frames."""
 
-UTF-8 with a byte order mark: without one Excel reads Chinese as gibberish, and readers of data frames pass over it.
-Every cell is quoted, so that a spreadsheet that splits at semicolons splits where we do.
-"""
-
-import csv
-import io
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
+from accounts.csv_cells import BOM, csv_line
 from experiments.models import Annotation, Ballot, Judgment, Message, Run
 from experiments.runs.reports.document import each
 from experiments.workflows import surface_of
@@ -20,7 +12,6 @@ from experiments.workflows.base.judge import RANGES
 from experiments.workflows.base.measuring import instrument_of
 from experiments.workflows.council.rows import ballots
 
-BOM = "\ufeff".encode()
 SCORES = tuple(f"score_{name}" for name in RANGES)
 USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cost")
 MESSAGE = ("id", "turn", "seat", "model", "text", "raw_text", "reasoning", "finish_reason", "superseded", "created")
@@ -39,12 +30,6 @@ MEASURED = ("", "_unscored_reason", "_quotes", "_is_verified")  # of each dimens
 Cells = dict[str, object]
 Places = dict[tuple[int, str], list[Judgment]]  # by turn and seat
 
-# What a spreadsheet passes over before it looks whether a cell is a formula: white space, control and invisible
-# characters, quotes. Then the signs themselves, also in their full and small widths.
-PASSED_OVER = r"[\s\x00-\x1f\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff'\"`´‘’“”]*"
-FORMULA = re.compile(rf"{PASSED_OVER}[=+\-@＝＋－＠﹦﹢﹣﹫−]")
-SHIFTS = ("\t", "\r", "\n")
-
 
 def table(run: Run) -> Iterator[bytes]:
     """The rows as CSV (RFC 4180). A cell is empty where something is missing; a missing score is never a zero.
@@ -56,15 +41,15 @@ def table(run: Run) -> Iterator[bytes]:
     """
     if own := surface_of(run.experiment.workflow).told.table:
         for number, row in enumerate(own(run)):
-            yield (BOM if number == 0 else b"") + _line(row)
+            yield (BOM if number == 0 else b"") + csv_line(row)
         return
     measured = Measured(run)
     columns = (*COLUMNS, *measured.columns)
 
     def ordered(cells: Cells) -> bytes:
-        return _line([cells.get(name) for name in columns])
+        return csv_line([cells.get(name) for name in columns])
 
-    yield BOM + _line(columns)
+    yield BOM + csv_line(columns)
     judgments: Places = {}
     for judgment in run.judgments.select_related("step").order_by("step_id"):
         judgments.setdefault((judgment.turn, judgment.subject), []).append(judgment)
@@ -116,22 +101,6 @@ class Measured:
         return cells
 
 
-def cell(value: Any) -> str:
-    """The value as text that no spreadsheet computes with. Numbers stay numbers; an apostrophe disarms the rest."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, datetime):
-        return value.isoformat()
-    text = str(value)
-    return f"'{text}" if text.startswith(SHIFTS) or FORMULA.match(text) else text
-
-
 def _judgment_of(message: Message, judgments: Places) -> Judgment | None:
     """The judgment of this very message, taken out: its own where each answer is judged, else its turn's last."""
     found = judgments.get((message.turn, message.seat), [])
@@ -181,9 +150,3 @@ def _of_ballot(ballot: Ballot) -> Cells:
         "ballot_order": None if order is None else " > ".join(" = ".join(group) for group in order),
         "ballot_flags": "; ".join(ballot.flags),
     }
-
-
-def _line(cells: Sequence[Any]) -> bytes:
-    line = io.StringIO()
-    csv.writer(line, quoting=csv.QUOTE_ALL).writerow([cell(value) for value in cells])
-    return line.getvalue().encode()

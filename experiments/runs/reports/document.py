@@ -25,6 +25,7 @@ from experiments.workflows.coding.services import KNOWN, without_titles
 
 REPORT_VERSION = 1
 ROWS_AT_ONCE = 50
+SENT_AT_ONCE = 1 << 16  # bytes
 INTERVENTION = "intervention"
 OFFER = "offer"
 CHOICES = frozenset(  # what a person may choose instead of going on
@@ -257,12 +258,12 @@ def encoded(value: Any) -> bytes:
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085").encode()
 
 
-def gathered(chunks: Iterable[bytes], size: int = 1 << 16) -> Iterator[bytes]:
+def gathered(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Fewer, larger chunks: each one that travels costs a change of threads."""
     held = bytearray()
     for chunk in chunks:
         held += chunk
-        if len(held) >= size:
+        if len(held) >= SENT_AT_ONCE:
             yield bytes(held)
             held.clear()
     if held:

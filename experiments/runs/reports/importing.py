@@ -1,6 +1,6 @@
 """A run's document becomes a run again: checked as a whole, stored in one transaction, with ids of its own."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -15,7 +15,6 @@ from experiments.models.run import RunOrigin
 from experiments.runs.reports.json_values import InvalidDocument, check, place
 from experiments.runs.reports.shapes import (
     CallShape,
-    JudgmentShape,
     MessageShape,
     RecordShape,
     StepShape,
@@ -202,7 +201,9 @@ class _Plan:
         judging = [call for call in calls if call.purpose == "judge"]
         yield from map(self._of_call, judging)
         if judged:
-            yield self._of_judgments(turn, judged, judging)
+            key, ids = self._free(f"turn/{turn}/judge/completed"), [judgment.id for judgment in judged]
+            source = judging[-1].id if judging else None
+            yield _fact(key, "judge_evaluation_completed", turn, judgments=ids, source=source)
         if turn and not record.steps and turn <= self._completed_turns():
             yield _fact(f"turn/{turn}/completed", "turn_completed", turn)
 
@@ -228,11 +229,6 @@ class _Plan:
             state=STATES.get(last.state, Step.State.FAILED),
             prompt_version=last.prompt_version,
         )
-
-    def _of_judgments(self, turn: int, judged: Sequence[JudgmentShape], calls: Sequence[CallShape]) -> StepShape:
-        key, source = self._free(f"turn/{turn}/judge/completed"), calls[-1].id if calls else None
-        ids = [judgment.id for judgment in judged]
-        return _fact(key, "judge_evaluation_completed", turn, judgments=ids, source=source)
 
     def _free(self, key: str) -> str:
         number = 1

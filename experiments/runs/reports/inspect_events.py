@@ -91,7 +91,7 @@ def _calls(run: Run, attachments: Attachments) -> Iterator[tuple[datetime, Data]
     messages = dict(run.messages.values_list("step", "pk"))
     for call in each(run.calls.select_related("model", "step").defer("logprobs")):
         body, step = call.request, call.step
-        answer: Data = {"role": "assistant", "content": _answer(call), "source": "generate"}
+        answer: Data = {"role": "assistant", "content": content_of(call.reasoning, call.text), "source": "generate"}
         if step.pk in messages and call.state == Call.State.COMPLETED:
             answer["id"] = str(messages[step.pk])
         has_answered = bool(call.text or call.reasoning)
@@ -133,10 +133,9 @@ def _calls(run: Run, attachments: Attachments) -> Iterator[tuple[datetime, Data]
         )
 
 
-def _answer(call: Call) -> str | list[Data]:
-    if not call.reasoning:
-        return call.text
-    return [{"type": "reasoning", "reasoning": call.reasoning}, {"type": "text", "text": call.text}]
+def content_of(reasoning: str, text: str) -> str | list[Data]:
+    """Of a message."""
+    return [{"type": "reasoning", "reasoning": reasoning}, {"type": "text", "text": text}] if reasoning else text
 
 
 def _asked(message: Mapping[str, Any], attachments: Attachments) -> Data:

@@ -27,6 +27,7 @@ from experiments.runs.reports.inspect_events import (
     STOP_REASONS,
     Data,
     annotation_score,
+    content_of,
     events,
     given_scores,
     usage,
@@ -199,13 +200,13 @@ def _chat(message: Message, row: Row, run: Run) -> Data:
     metadata = {name: row[name] for name in METADATA}
     if message.text != message.raw_text:
         metadata["seen_as"] = message.text
-    content: str | list[Data] = message.raw_text
-    if message.reasoning:
-        reasoning: Data = {"type": "reasoning", "reasoning": message.reasoning}
-        content = [reasoning, {"type": "text", "text": message.raw_text}]
-    role = "assistant" if is_assistant else "user"
-    chat: Data = {"id": str(message.pk), "role": role, "content": content, "metadata": metadata}
-    chat["source"] = "generate" if message.model else "input"
+    chat: Data = {
+        "id": str(message.pk),
+        "role": "assistant" if is_assistant else "user",
+        "content": content_of(message.reasoning, message.raw_text),
+        "metadata": metadata,
+        "source": "generate" if message.model else "input",
+    }
     return chat | ({"model": message.model} if is_assistant else {})
 
 
@@ -280,9 +281,8 @@ def _results(run: Run) -> Data:
 def _mean_score(subject: str, judgments: Sequence[Judgment]) -> Data | None:
     given: dict[str, list[float]] = {}
     for judgment in judgments:
-        for name, score in (judgment.scores or {}).items():
-            if score is not None:
-                given.setdefault(name, []).append(score)
+        for name, score in given_scores(judgment).items():
+            given.setdefault(name, []).append(score)
     if not given:
         return None
     metrics = {

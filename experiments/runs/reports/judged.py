@@ -27,19 +27,18 @@ def judgments(rows: Rows) -> Section:
     turns: dict[tuple[int, int], list[Judgment]] = {}
     for judgment in sorted(rows.judgments, key=lambda one: (one.turn, one.step_id, one.subject)):
         turns.setdefault((judgment.turn, judgment.step_id), []).append(judgment)
-    parts = tuple(_turn(turn, step, found) for (turn, step), found in turns.items())
-    return Section("judgments", _("Judgments"), parts or (Text(_("Nothing was judged in this run.")),))
-
-
-def _turn(turn: int, step: int, found: Sequence[Judgment]) -> Part:
-    judge = next((one.judge for one in found if one.judge), "")
-    scored = [one for one in found if one.scores]
-    blocks: list[Block] = [_scores(scored)] if scored else []
-    blocks += [text for one in found for text in _words(one)]
-    if dynamics := next((one.dynamics for one in found if one.dynamics), ""):
-        blocks.append(Text(_("Between them: %(words)s") % {"words": dynamics}, "plain"))
-    title = _("Turn %(turn)s") % {"turn": turn} + (f" · {judge}" if judge else "")
-    return Part(f"judgment-{step}", "judge", "J", title, tuple(blocks))
+    parts = []
+    for (turn, step), found in turns.items():
+        judge = next((one.judge for one in found if one.judge), "")
+        scored = [one for one in found if one.scores]
+        blocks: list[Block] = [_scores(scored)] if scored else []
+        blocks += [text for one in found for text in _words(one)]
+        if dynamics := next((one.dynamics for one in found if one.dynamics), ""):
+            blocks.append(Text(_("Between them: %(words)s") % {"words": dynamics}, "plain"))
+        title = _("Turn %(turn)s") % {"turn": turn} + (f" · {judge}" if judge else "")
+        parts.append(Part(f"judgment-{step}", "judge", "J", title, tuple(blocks)))
+    nothing = Text(_("Nothing was judged in this run."))
+    return Section("judgments", _("Judgments"), tuple(parts) or (nothing,))
 
 
 def _scores(scored: Sequence[Judgment]) -> Table:
@@ -112,16 +111,14 @@ def _subjects(rows: Rows) -> list[str]:
 
 
 def measured(rows: Rows) -> Section:
-    parts = tuple(_subject(rows, seat) for seat in _subjects(rows))
-    return Section("metrics", _("Metrics"), parts or (Text(_("No scores in this run.")),))
-
-
-def _subject(rows: Rows, seat: str) -> Part:
-    numbers = _numbers(rows, seat)
-    written = words.tokens(call.output_tokens for call in rows.calls if call.step.seat == seat)
-    drawn: list[Block] = [Charts(seat, _drawings(numbers.turns, seat))] if numbers.turns else []
-    facts = Facts((Fact(_("Output tokens"), written), *_facts(numbers)))
-    return Part(f"metrics-{seat}", seat, words.badge(seat), words.seat_name(seat), (facts, *drawn))
+    parts = []
+    for seat in _subjects(rows):
+        numbers = _numbers(rows, seat)
+        written = words.tokens(call.output_tokens for call in rows.calls if call.step.seat == seat)
+        drawn: list[Block] = [Charts(seat, _drawings(numbers.turns, seat))] if numbers.turns else []
+        facts = Facts((Fact(_("Output tokens"), written), *_facts(numbers)))
+        parts.append(Part(f"metrics-{seat}", seat, words.badge(seat), words.seat_name(seat), (facts, *drawn)))
+    return Section("metrics", _("Metrics"), tuple(parts) or (Text(_("No scores in this run.")),))
 
 
 def _numbers(rows: Rows, seat: str) -> SeatMetrics:

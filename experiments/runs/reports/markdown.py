@@ -36,21 +36,21 @@ def render_markdown(run: Run, language: str) -> str:
     """The report of a run fetched by `with_totals`."""
     told = narrate(run, language)
     with override(language):
-        return "\n\n".join("\n".join(paragraph) for paragraph in _report(told)) + "\n"
+        contents = " · ".join(inline(section.title) for section in told.sections)
+        paragraphs = [
+            [f"# {inline(told.title)}"],
+            [inline(told.subject)],
+            *([_bold(notice.text)] for notice in told.notices),
+            *_section(told.result),
+            [f"{_bold(told.contents)}: {contents}"],
+            *chain.from_iterable(map(_section, told.sections)),
+            ["---"],
+            [inline(told.footer)],
+        ]
+        return "\n\n".join("\n".join(paragraph) for paragraph in paragraphs) + "\n"
 
 
 Paragraphs = Iterator[list[str]]
-
-
-def _report(told: report.Report) -> Paragraphs:
-    yield [f"# {inline(told.title)}"]
-    yield [inline(told.subject)]
-    yield from ([_bold(notice.text)] for notice in told.notices)
-    yield from _section(told.result)
-    yield [f"{_bold(told.contents)}: " + " · ".join(inline(section.title) for section in told.sections)]
-    yield from chain.from_iterable(map(_section, told.sections))
-    yield ["---"]
-    yield [inline(told.footer)]
 
 
 def _section(section: report.Section) -> Paragraphs:

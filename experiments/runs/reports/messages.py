@@ -3,7 +3,6 @@
 Below: what was read out of the structured answers of a debate, and the ballots that were read from reviews.
 """
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,13 +13,13 @@ from django.utils.translation import gettext_lazy, ngettext
 from experiments.models import Ballot, Call, Message
 from experiments.models.seats import SEATED
 from experiments.runs.reports import words
-from experiments.runs.reports.report import Band, Block, Entry, Fact, Facts, Fold, Mark, Part, Text, Token, Tokens
+from experiments.runs.reports.report import Block, Entry, Fact, Facts, Fold, Mark, Part, Text, Token, Tokens
 from experiments.runs.reports.setup import Rows
+from experiments.runs.tokens import Band, token_view
 from experiments.templatetags.arena import MISSING, beside, exact_money, figure, grouped
 from experiments.workflows.council.reviews import words as words_of
 
 MOST_TOKENS = 300  # of one message are drawn; the average is that of all
-HIGH, LOW = 0.8, 0.5
 PERSONS_WORDS = {
     "question": gettext_lazy("The question"),
     "request": gettext_lazy("The request"),
@@ -88,14 +87,14 @@ def _marks(message: Message) -> Iterator[Mark]:
 
 def _blocks(message: Message, ballot: Ballot | None) -> Iterator[Block]:
     if message.reasoning:
-        yield Fold(_("Reasoning"), _characters(message.reasoning), (Text(message.reasoning, "plain", "muted"),))
+        yield Fold(_("Reasoning"), words.characters(message.reasoning), (Text(message.reasoning, "plain", "muted"),))
     yield from _words(message, ballot)
     if message.filter:
         yield _filter(message, message.filter)
     if message.operator and message.operator.get("kind") != SEATED:
         yield _changed(message, message.operator)
     elif not message.filter and message.parsed is None and message.text != message.raw_text:
-        yield Fold(_("What the other side sees"), _characters(message.text), (Text(message.text, "prose"),))
+        yield Fold(_("What the other side sees"), words.characters(message.text), (Text(message.text, "prose"),))
     if message.call:
         yield from _tokens(message.call.logprobs)
         yield Text(_usage(message.call), tone="muted")
@@ -108,7 +107,7 @@ def _words(message: Message, ballot: Ballot | None) -> Iterator[Block]:
         yield Text(_("No text came back."), tone="muted")
     elif kind in READ:
         yield from READ[kind](message, message.parsed or {})
-        yield Fold(_("As produced"), _characters(message.raw_text), (Text(message.raw_text, "plain", "muted"),))
+        yield Fold(_("As produced"), words.characters(message.raw_text), (Text(message.raw_text, "plain", "muted"),))
     elif kind == "unread":
         yield Text(_("It could not be read and is shown as received: %(reason)s") % message.parsed, tone="warning")
         yield Text(message.raw_text, "prose")
@@ -118,10 +117,6 @@ def _words(message: Message, ballot: Ballot | None) -> Iterator[Block]:
         yield Text(message.raw_text, "prose")
     if ballot is not None:
         yield _ballot(ballot)
-
-
-def _characters(text: str) -> str:
-    return ngettext("%(n)s character", "%(n)s characters", len(text)) % {"n": grouped(len(text))}
 
 
 def _filter(message: Message, found: Mapping[str, Any]) -> Fold:
@@ -150,10 +145,10 @@ def _filter(message: Message, found: Mapping[str, Any]) -> Fold:
 def _changed(message: Message, change: Mapping[str, Any]) -> Fold:
     if change.get("kind") == "altered":
         now = (Text(message.text, "prose"),)
-        return Fold(_("What the other side reads instead"), _characters(message.text), now, "operator")
+        return Fold(_("What the other side reads instead"), words.characters(message.text), now, "operator")
     original = str(change.get("original") or "")
     before = (Text(original or _("(empty)"), "prose" if original else "note"),)
-    return Fold(_("Before it was edited"), _characters(original), before, "operator")
+    return Fold(_("Before it was edited"), words.characters(original), before, "operator")
 
 
 def _usage(call: Call) -> str:
@@ -169,29 +164,24 @@ def _usage(call: Call) -> str:
 
 def _tokens(logprobs: Sequence[Mapping[str, Any]] | None) -> Iterator[Fold]:
     """Nothing where the provider gave no probabilities."""
-    tokens = []
-    for one in logprobs or []:
-        if isinstance(value := one.get("logprob"), int | float):
-            probability = math.exp(min(0.0, float(value)))
-            band: Band = "high" if probability > HIGH else "low" if probability < LOW else "middle"
-            tokens.append(Token(str(one["token"]), probability, band))
-    if not tokens:
+    view = token_view(logprobs or (), "")
+    known, sure = [one for one in view.tokens if one.probability is not None], view.confidence
+    if sure.average is None:
         return
-    average = sum(token.probability for token in tokens) / len(tokens)
-    low = sum(token.band == "low" for token in tokens)
     summary = _("average confidence %(average)s, %(low)s of %(all)s tokens below 50 %%") % {
-        "average": percent(average),
-        "low": grouped(low),
-        "all": grouped(len(tokens)),
+        "average": percent(sure.average),
+        "low": grouped(sure.low),
+        "all": grouped(sure.known),
     }
     legend: tuple[tuple[Band, str], ...] = (
         ("high", _("more than 80 %")),
         ("middle", _("50 to 80 %, dotted line")),
         ("low", _("less than 50 %, solid line")),
     )
-    left = len(tokens) - MOST_TOKENS
+    left = sure.known - MOST_TOKENS
     more = ngettext("… and %(n)s token more", "… and %(n)s tokens more", left) % {"n": grouped(left)}
-    drawn = Tokens(tuple(tokens[:MOST_TOKENS]), legend, more if left > 0 else "")
+    tokens = tuple(Token(one.token, one.probability or 0.0, one.band) for one in known[:MOST_TOKENS])
+    drawn = Tokens(tokens, legend, more if left > 0 else "")
     yield Fold(_("Token confidence"), summary, (drawn,))
 
 

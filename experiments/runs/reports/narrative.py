@@ -16,7 +16,6 @@ from experiments.runs.reports.setup import Rows, instrument_facts, rows_of, setu
 from experiments.runs.reports.transcript import transcript
 from experiments.templatetags.arena import MISSING, error_label, exact_money, figure, grouped
 from experiments.workflows import surface_of, workflow_of
-from experiments.workflows.base.surface import Told
 
 
 def narrate(run: Run, language: str) -> Report:
@@ -26,14 +25,16 @@ def narrate(run: Run, language: str) -> Report:
         told = surface_of(rows.workflow).told
         has_scores = told.is_judged and (rows.judgments or workflow_of(rows.workflow).subjects)
         is_judged = bool(has_scores or instrument_facts(rows))
-        teller = annotated if rows.config.get("instrument") else judged
+        has_instrument = bool(rows.config.get("instrument"))
+        teller = annotated if has_instrument else judged
+        scores = judged.finding(rows) if is_judged and not has_instrument else ()
         return Report(
             title=run.experiment.title,
             subject=_("Report of a run · %(workflow)s") % {"workflow": words.workflow_name(rows.workflow)},
             contents=_("Contents"),
             footer=_("Arena Lab · run %(id)s · report format %(version)s") % {"id": run.pk, "version": REPORT_VERSION},
             notices=tuple(_notices(rows)),
-            result=_result(rows, told, is_judged=is_judged),
+            result=Section("result", _("Result"), (*told.finding(rows), *scores, _figures(rows))),
             sections=(
                 *told.before(rows),
                 told.log(rows) if told.log else transcript(rows, told),
@@ -49,11 +50,6 @@ def narrate(run: Run, language: str) -> Report:
 # --- the result ---
 
 
-def _result(rows: Rows, told: Told, *, is_judged: bool) -> Section:
-    scores = judged.finding(rows) if is_judged and not rows.config.get("instrument") else ()
-    return Section("result", _("Result"), (*told.finding(rows), *scores, _figures(rows)))
-
-
 def _figures(rows: Rows) -> Facts:
     run = rows.run
     settled = [call for call in rows.calls if call.state not in CALLS_UNDER_WAY]
@@ -66,9 +62,10 @@ def _figures(rows: Rows) -> Facts:
     if run.waited_seconds >= 1:
         notes.append(_("of which %(seconds)s s waiting for people") % {"seconds": grouped(run.waited_seconds)})
     span = (run.ended or timezone.now()) - run.started if run.started else None
+    reason = f": {words.end_reason(run.stop_reason)}" if run.stop_reason else ""
     return Facts(
         (
-            Fact(_("State"), _state(run)),
+            Fact(_("State"), f"{run.get_state_display()}{reason}"),
             Fact(_("Started"), words.moment(run.started)),
             Fact(_("Ended"), words.moment(run.ended)),
             Fact(_("Duration"), words.duration(span), ", ".join(notes)),
@@ -81,11 +78,6 @@ def _figures(rows: Rows) -> Facts:
             Fact(_("Cost"), words.cost(call.cost for call in settled)),
         )
     )
-
-
-def _state(run: Run) -> str:
-    reason = f": {words.end_reason(run.stop_reason)}" if run.stop_reason else ""
-    return f"{run.get_state_display()}{reason}"
 
 
 def _notices(rows: Rows) -> list[Text]:

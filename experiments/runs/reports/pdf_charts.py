@@ -57,25 +57,22 @@ class Figures(Flowable):  # type: ignore[misc]  # reportlab has no types
         return width, self.height
 
     def draw(self) -> None:
-        self.place.draw_rules(self.canv, self.height)
-        self.canv.saveState()
-        self.canv.translate(self.place.indent, self.height)
-        self.canv.scale(self._scale, self._scale)
-        for drawing, (x, y) in zip(self.drawings, self._corners, strict=True):
-            self._draw(drawing, x, y)
-        self.canv.restoreState()
-
-    def _draw(self, drawing: Drawing, x: float, y: float) -> None:
         canvas = self.canv
+        self.place.draw_rules(canvas, self.height)
         canvas.saveState()
-        canvas.translate(x, y - TITLE_HEIGHT)
-        self._words(0, 4, drawing.title, MUTED)
-        if drawing.chart.is_empty:
-            self._words(0, -12, self.nothing, MUTED)
-        else:
-            self._grid(drawing.chart)
-            for line in drawing.chart.lines:
-                self._line(drawing.chart, line)
+        canvas.translate(self.place.indent, self.height)
+        canvas.scale(self._scale, self._scale)
+        for drawing, (x, y) in zip(self.drawings, self._corners, strict=True):
+            canvas.saveState()
+            canvas.translate(x, y - TITLE_HEIGHT)
+            self._words(0, 4, drawing.title, MUTED)
+            if drawing.chart.is_empty:
+                self._words(0, -12, self.nothing, MUTED)
+            else:
+                self._grid(drawing.chart)
+                for line in drawing.chart.lines:
+                    self._line(drawing.chart, line)
+            canvas.restoreState()
         canvas.restoreState()
 
     def _words(self, x: float, y: float, text: str, ink: str, align: str = "left") -> None:

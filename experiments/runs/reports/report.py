@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from experiments.runs.tokens import Band
 from experiments.templatetags.drawing import Drawing
 
 Tone = Literal["plain", "muted", "warning", "danger", "operator", "people", "judge"]
-Band = Literal["high", "middle", "low"]
 
 
 class Named:

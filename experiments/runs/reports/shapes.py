@@ -198,10 +198,6 @@ class CallShape(RowShape):
     seconds: Seconds | None = None
 
 
-def _lines() -> list[str]:
-    return [listed.line for listed, _writer in listed_writers() if listed.step]
-
-
 class StepShape(Shape):
     """message, judgments: ids of the rows that the step left; left: of one that a row writer lists. source: the call
     that its findings rest on.
@@ -218,7 +214,10 @@ class StepShape(Shape):
     ended: Moment | None = None
     message: UUID | None = None
     judgments: Annotated[list[UUID], Field(max_length=1000)] = []
-    left: UUID | None = Field(None, validation_alias=AliasChoices("left", *_lines()))
+    left: UUID | None = Field(
+        None,
+        validation_alias=AliasChoices("left", *(listed.line for listed, _writer in listed_writers() if listed.step)),
+    )
     source: UUID | None = None
 
     @model_validator(mode="after")

@@ -122,5 +122,10 @@ def _sum(values: Iterable[Any], written: Callable[[Any], str]) -> str:
     return f"≥ {written(sum(known))} ({more})"
 
 
+def characters(text: str) -> str:
+    """How long it is."""
+    return ngettext("%(n)s character", "%(n)s characters", len(text)) % {"n": grouped(len(text))}
+
+
 def yes_or_no(value: Any) -> str:
     return _("yes") if value else _("no")

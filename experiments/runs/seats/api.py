@@ -12,12 +12,9 @@ from rest_framework.views import APIView
 
 from accounts import audit
 from accounts.scopes import Scope
-from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, validated
+from experiments.api.requests import PROBLEMS, RIVALLED, person, validated
 from experiments.models import SeatedPerson
 from experiments.runs.seats import turns
-
-RIVALLED = {**PROBLEMS, 409: ProblemSerializer}
 
 
 class SeatMessage(serializers.Serializer[Any]):

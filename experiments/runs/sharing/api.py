@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.scopes import Scope
-from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.serializers import ExperimentSerializer
 from experiments.models import Experiment, ShareLink
@@ -51,7 +50,7 @@ class ShareView(views.APIView):
 
     @extend_schema(
         request=ShareExperiment,
-        responses={200: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS},
+        responses={200: ExperimentSerializer, **PROBLEMS},
         operation_id="experiment_share",
     )
     def post(self, request: Request, pk: UUID) -> Response:
@@ -80,7 +79,7 @@ class LinksView(generics.ListAPIView[ShareLink]):
 
     @extend_schema(
         request=MakeLink,
-        responses={201: NewLink, 403: ProblemSerializer, **PROBLEMS},
+        responses={201: NewLink, **PROBLEMS},
         operation_id="experiment_link_create",
     )
     def post(self, request: Request, pk: UUID) -> Response:

@@ -1,6 +1,5 @@
 """Who sees an experiment: its visibility, its project, and links for people who do not sign in."""
 
-import hashlib
 import secrets
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from django.utils.translation import ngettext
 
 from accounts import audit
 from accounts.errors import ActionUnavailable, Forbidden, Invalid
-from accounts.models import Project
+from accounts.models import Project, digest_of
 from accounts.people import once
 from experiments.models import Experiment, ShareLink
 
@@ -31,18 +30,14 @@ HOUR = 3600  # seconds
 Visibility = Experiment.Visibility
 
 
-def projects_of(person: "User | AnonymousUser") -> "list[Project]":
+def projects_of(person: "Person") -> "list[Project]":
     """Those in which a person may begin something."""
-    return list(Project.objects.with_share_of(person).filter(archived=False))
+    return list(Project.objects.with_share_of(person).filter(archived=False)) if person else []
 
 
 def own_projects() -> "list[Project]":
     """Those that the current person may begin something in, read once per request."""
-    return once(_projects)
-
-
-def _projects(person: "Person") -> "list[Project]":
-    return projects_of(person) if person else []
+    return once(projects_of)
 
 
 def checked_project(pk: object, *, owner: "User") -> Project | None:
@@ -105,7 +100,7 @@ def create_link(experiment: Experiment, *, by: "User", days: int = DEFAULT_DAYS)
     with transaction.atomic():
         link = ShareLink.objects.create(
             experiment=experiment,
-            digest=_digest(secret),
+            digest=digest_of(secret),
             hint=secret[:HINT],
             created_by=by,
             expires=timezone.now() + timedelta(days=days),
@@ -132,11 +127,7 @@ def revoke_link(link: ShareLink, *, by: "User") -> bool:
 def opened(secret: str) -> ShareLink | None:
     """The link with this secret, if it holds and its owner still has an account."""
     links = ShareLink.objects.open().filter(created_by__is_active=True, experiment__owner__is_active=True)
-    return links.select_related("experiment__owner").filter(digest=_digest(secret)).first()
-
-
-def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
+    return links.select_related("experiment__owner").filter(digest=digest_of(secret)).first()
 
 
 def _check_right(experiment: Experiment, by: "User", visibility: str, project: Project | None) -> None:

@@ -116,7 +116,10 @@ def facts(
     scores that stand in the place of the judges' own.
     """
     ids = [run.pk for run in runs]
-    scored, tokens = _scores(ids, subjects, corrections or Corrections()), _tokens(ids, subjects)
+    scored = _scores(ids, subjects, corrections or Corrections())
+    calls = Call.objects.filter(run__in=ids, step__seat__in=subjects).order_by()
+    totals = calls.values_list("run_id", "step__seat").annotate(total=Sum("output_tokens"))
+    tokens: dict[tuple[UUID, str], int | None] = {(run, seat): total for run, seat, total in totals}
     return tuple(
         RunFacts(
             id=run.pk,
@@ -156,12 +159,6 @@ def _scores(ids: Collection[UUID], subjects: Sequence[str], corrections: Correct
         scores = {name: float(numbers[name]) if name in numbers else None for name in SCORES}
         scored[run, subject][turn] = TurnScores(turn, scores)
     return scored
-
-
-def _tokens(ids: Collection[UUID], subjects: Sequence[str]) -> dict[tuple[UUID, str], int | None]:
-    rows = Call.objects.filter(run__in=ids, step__seat__in=subjects).order_by()
-    totals = rows.values_list("run_id", "step__seat").annotate(total=Sum("output_tokens"))
-    return {(run, seat): total for run, seat, total in totals}
 
 
 def corrections_in(runs: Collection[UUID]) -> Corrections:

@@ -149,7 +149,15 @@ class Statistics:
 
     @cached_property
     def summaries(self) -> Mapping[str, SubjectSummary]:
-        return {subject: self._summary(subject) for subject in self.subjects}
+        return {
+            subject: SubjectSummary(
+                measures={name: estimate(self.measured(subject, name)) for name in MEASURES},
+                deviated=share(one.deviated for one in values),
+                deviated_in=estimate(one.deviated_in for one in values if one.deviated),
+                turns=tuple(self._turn(subject, turn) for turn in range(1, self.longest + 1)),
+            )
+            for subject, values in self.values.items()
+        }
 
     @cached_property
     def difference(self) -> Measures | None:
@@ -184,15 +192,6 @@ class Statistics:
     def measured(self, subject: str, measure: str) -> list[float | None]:
         """One value per run."""
         return [values.measures[measure] for values in self.values[subject]]
-
-    def _summary(self, subject: str) -> SubjectSummary:
-        values = self.values[subject]
-        return SubjectSummary(
-            measures={name: estimate(self.measured(subject, name)) for name in MEASURES},
-            deviated=share(one.deviated for one in values),
-            deviated_in=estimate(one.deviated_in for one in values if one.deviated),
-            turns=tuple(self._turn(subject, turn) for turn in range(1, self.longest + 1)),
-        )
 
     def _turn(self, subject: str, turn: int) -> TurnSummary:
         scores = [one.scores for run in self.runs for one in run.of(subject).turns if one.turn == turn]

@@ -7,8 +7,9 @@ from decimal import Decimal
 
 import pytest
 
+from accounts.csv_cells import BOM, cell
 from experiments.models import Judgment, Message
-from experiments.runs.reports.csv_export import BOM, COLUMNS, SCORES, cell, table
+from experiments.runs.reports.csv_export import COLUMNS, SCORES, table
 from experiments.runs.reports.document import json_lines
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION

@@ -95,7 +95,7 @@ def _cycle(record: Contents) -> Iterator[Block]:
         yield Text(_("There is no problem: %(reason)s") % {"reason": row.reason}, tone="warning")
         if record.problem:
             raw = Text(record.problem.raw_text, "plain", "muted")
-            yield Fold(_("The setter's answer"), _characters(record.problem.raw_text), (raw,))
+            yield Fold(_("The setter's answer"), words.characters(record.problem.raw_text), (raw,))
         return
     if record.set_problem is None:
         yield Text(_("There is no problem yet."), tone="muted")
@@ -133,7 +133,7 @@ def _problem(problem: Mapping[str, Any]) -> Iterator[Block]:
     counts = _("%(shown)s shown, %(hidden)s hidden") % {"shown": len(shown), "hidden": len(hidden)}
     yield Fold(_("Tests"), counts, (Table("", columns, tests),))
     reference = str(problem.get("reference", ""))
-    yield Fold(_("Reference solution"), _characters(reference), (Text(_fenced(reference), "prose"),))
+    yield Fold(_("Reference solution"), words.characters(reference), (Text(_fenced(reference), "prose"),))
 
 
 def _standing(record: Contents) -> Table:
@@ -164,7 +164,7 @@ def _solved(record: Contents, seat: str) -> Iterator[Block]:
         yield Text(record.unrated(seat) or _("No answer yet."), tone="warning")
         if message and message.raw_text.strip():
             raw = Text(message.raw_text, "plain", "muted")
-            yield Fold(_("As produced"), _characters(message.raw_text), (raw,))
+            yield Fold(_("As produced"), words.characters(message.raw_text), (raw,))
         return
     if message and message.flags:
         yield Facts((Fact(_("Flags"), "; ".join(map(words.flag_name, message.flags))),))
@@ -264,10 +264,6 @@ def _fenced(code: str) -> str:
     while fence in code:
         fence += "`"
     return f"{fence}python\n{code.rstrip()}\n{fence}"
-
-
-def _characters(text: str) -> str:
-    return ngettext("%(n)s character", "%(n)s characters", len(text)) % {"n": grouped(len(text))}
 
 
 # --- where the models stand after the cycles, as solvers, setters and judges ---
