@@ -86,7 +86,7 @@ class Driver:
         self._wakeups.start()
         try:
             idle_since = time.monotonic()
-            while not self._stop.is_set() and time.monotonic() - idle_since < idle_seconds:
+            while not self._stop.is_set() and (self._executions or time.monotonic() - idle_since < idle_seconds):
                 was_driving = bool(self._executions)
                 self._round(self._claim_waiting)
                 if was_driving or self._executions:
