@@ -104,6 +104,14 @@ def add_errors(form: Any, error: Refusal, field: str | None = None) -> None:
     form.refused = None if isinstance(error, Invalid) else error.status
 
 
+class RefusingForm:
+    """For Django's `FormView` and its like: a form that was refused is shown again, with the status of the refusal."""
+
+    def form_invalid(self: Any, form: Any) -> HttpResponse:
+        page: HttpResponse = self.render_to_response(self.get_context_data(form=form), status=status_of(form))
+        return page
+
+
 def status_of(shown: Any) -> int:
     """Of a page that shows this form or refusal: 422 for what was typed wrongly, else the status of the refusal."""
     if isinstance(shown, Refusal):

@@ -33,23 +33,18 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
-    response = exception_handler(_of_http(error), context)
+    """A refusal is answered with the status that its class has."""
+    if isinstance(error, RequestDataTooBig):
+        error = TooLarge(TOO_LARGE)
+    if isinstance(error, Refusal) and str(error):
+        told = exceptions.APIException(error.errors if isinstance(error, Invalid) else str(error))
+        told.status_code, error = error.status, told
+    response = exception_handler(error, context)
     if response is None:
         return None
     response.data = problem(response.status_code, response.data)
     response.content_type = PROBLEM_TYPE
     return response
-
-
-def _of_http(error: Exception) -> Exception:
-    """A refusal as REST framework answers it, by the status that its class has."""
-    if isinstance(error, RequestDataTooBig):
-        error = TooLarge(TOO_LARGE)
-    if not isinstance(error, Refusal) or not str(error):
-        return error
-    told = exceptions.APIException(error.errors if isinstance(error, Invalid) else str(error))
-    told.status_code = error.status
-    return told
 
 
 def problem(status: int, said: Any) -> dict[str, object]:

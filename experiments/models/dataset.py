@@ -53,6 +53,9 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
     def owned_by(self, user: User | AnonymousUser) -> Self:
         return self.filter(owner_id=user.pk) if user.is_active else self.none()
 
+    def ready(self) -> Self:
+        return self.filter(state="ready")
+
 
 class Dataset(models.Model):
     """Samples on which contestants are compared. Its samples never change once it is ready.

@@ -78,7 +78,7 @@ def begin(arena: PublicArena, *, voter: Voter, prompt: str, may_publish: bool) -
         PublicArena.objects.select_for_update().get(pk=arena.pk)  # two prompts never get one number
         last = Sample.objects.filter(dataset=arena.prompts).aggregate(last=Max("index"))["last"] or 0
         sample = Sample.objects.create(dataset=arena.prompts, index=last + 1, instruction=text)
-        writers = _writers(sample)
+        writers = dict(Contestant.objects.filter(dataset=arena.prompts).values_list("name", "pk"))
         of_pair = [names[one] for one in pair]
         tasks = [{"sample": sample.pk, "contestant": writers[name], "seat": seats[name]} for name in of_pair]
         return ArenaBattle.objects.create(
@@ -163,7 +163,8 @@ def vote(battle: ArenaBattle, *, voter: Voter, choice: str) -> Battle:
     cast = Battle(**sides, ballot=battle.ballot, voter=voter.user, judged=now)
     cast.shown_left_first = battle.shown_left_first
     cast.winner = voting.winner_of(cast, choice)
-    if any(_names_itself(battle, one.text) for one in found):
+    names = [name for one in battle.shown if one.model for name in one.model.names]
+    if any(names_itself(one.text, names, battle.sample.instruction) for one in found):
         cast.void_reason, cast.voided = "An answer named its model before the vote.", now
     with transaction.atomic():
         if not ArenaBattle.objects.filter(pk=battle.pk, choice="").update(choice=choice):
@@ -179,21 +180,11 @@ def vote(battle: ArenaBattle, *, voter: Voter, choice: str) -> Battle:
     return cast
 
 
-def _writers(sample: Sample) -> dict[str, int]:
-    """Whose outputs the answers to prompts are, by name: the contestants of the private dataset."""
-    return dict(Contestant.objects.filter(dataset=sample.dataset_id).values_list("name", "pk"))
-
-
 def _said_before(battle: ArenaBattle, choice: str) -> Battle:
     said = ArenaBattle.objects.select_related("battle").get(pk=battle.pk)
     if said.choice != choice or said.battle is None:
         raise AlreadyAnswered(_("You have already voted on these answers. Your first vote counts."))
     return said.battle
-
-
-def _names_itself(battle: ArenaBattle, text: str) -> bool:
-    names = [name for one in battle.shown if one.model for name in one.model.names]
-    return bool(names_itself(text, names, battle.sample.instruction))
 
 
 def _require_playable(experiment: Experiment) -> None:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import generics
@@ -14,7 +13,6 @@ from rest_framework.views import APIView
 from accounts.permissions import HasScope
 from accounts.scopes import Scope
 from experiments.api.requests import PROBLEMS, person, validated
-from experiments.models import Board
 from experiments.runs.upstreams import MixedSerializer
 from leaderboard.boards import (
     compute,
@@ -98,7 +96,7 @@ class LadderView(APIView):
 
     @extend_schema(parameters=SLICE, responses={200: LadderDetail, **PROBLEMS})
     def get(self, request: Request, slug: str) -> Response:
-        ladder = get_object_or_404(listing.visible_ladders(request.user), slug=slug)
+        ladder = listing.ladder_of(request.user, slug)
         chosen = tables.read_choice(request.GET)
         current = compute.current(ladder, chosen.of, bootstrapped=chosen.bootstrapped)
         further = tables.Further()
@@ -121,7 +119,7 @@ class LadderMatrix(APIView):
 
     @extend_schema(parameters=[*SLICE[:5], WHOLE], responses={200: MatrixSerializer, **PROBLEMS})
     def get(self, request: Request, slug: str) -> Response:
-        ladder, _board = ladder_with_board(request, slug)
+        ladder, _board = listing.ladder_with_board(request.user, slug)
         current = compute.current(ladder, tables.read_choice(request.GET).of)
         found = tables.pair_matrix(ladder, current, whole=bool(request.GET.get("all")))
         return Response(MatrixSerializer(found).data)
@@ -134,7 +132,7 @@ class LadderSlices(APIView):
 
     @extend_schema(parameters=[BY], responses={200: SlicedSerializer, **PROBLEMS})
     def get(self, request: Request, slug: str) -> Response:
-        found = tables.by_slices(ladder_with_board(request, slug)[0], request.GET.get("by", ""))
+        found = tables.by_slices(listing.ladder_with_board(request.user, slug)[0], request.GET.get("by", ""))
         if found is None:
             return Response(SlicedSerializer({"by": None, "of": 0, "battles": [], "rows": []}).data)
         rows = [{"whole": line.row, "slices": dict(line.cells)} for line in found.lines]
@@ -174,7 +172,7 @@ class LadderMilestones(generics.ListAPIView[Milestone]):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Publish the board as it is now, for good."""
-        ladder, _board = ladder_with_board(request, slug)
+        ladder, _board = listing.ladder_with_board(request.user, slug)
         taken = milestones.take(ladder, by=person(request), **validated(TakeMilestone, request))
         return Response(MilestoneSerializer(taken).data, status=201)
 
@@ -199,14 +197,6 @@ class LadderHistory(generics.ListAPIView[RatingPoint]):
     )
     def get(self, request: Request, slug: str) -> Response:
         return self.list(request)
-
-
-def ladder_with_board(request: Request, slug: str) -> tuple[Ladder, Board]:
-    """Raises Http404 also for a ladder of runs, and for one that is withdrawn."""
-    ladder = get_object_or_404(listing.visible_ladders(request.user), slug=slug)
-    if ladder.board is None or ladder.withdrawn_reason:
-        raise Http404
-    return ladder, ladder.board
 
 
 def _shown(request: Request, slug: str) -> Ladder | None:

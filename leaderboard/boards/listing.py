@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils.translation import get_language
 
 from experiments.models import Board, Dataset
@@ -62,6 +64,19 @@ class Line:
 def visible_ladders(user: Any) -> LadderQuerySet:
     """With all that titles and standings need."""
     return Ladder.objects.visible_to(user).with_board().select_related("standing")
+
+
+def ladder_of(user: Any, slug: str) -> Ladder:
+    """One that the user may see. Raises Http404."""
+    return get_object_or_404(visible_ladders(user), slug=slug)
+
+
+def ladder_with_board(user: Any, slug: str) -> tuple[Ladder, Board]:
+    """Raises Http404 also for a ladder of runs, which has no board, and for one that is withdrawn."""
+    ladder = ladder_of(user, slug)
+    if ladder.board is None or ladder.withdrawn_reason:
+        raise Http404
+    return ladder, ladder.board
 
 
 def others_of_dataset(user: Any, ladder: Ladder) -> list[Ladder]:

@@ -2,7 +2,7 @@
 
 import re
 from calendar import monthrange
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, timedelta
 from typing import NamedTuple, Self
 
 from django.db.models import Max, Q
@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.errors import Invalid
+from experiments.lab.usage.days import midnight
 from experiments.models import Board
 
 RECENT = ("30d", "90d")  # that pages offer, beside months
@@ -57,9 +58,9 @@ class Period(NamedTuple):
         """Which battles were decided in it. Imported ones whose time is unknown are in none but all time."""
         found = Q()
         if self.first:
-            found &= Q(judged__gte=_midnight(self.first))
+            found &= Q(judged__gte=midnight(self.first))
         if self.last:
-            found &= Q(judged__lt=_midnight(self.last) + timedelta(days=1))
+            found &= Q(judged__lt=midnight(self.last) + timedelta(days=1))
         return found
 
 
@@ -82,9 +83,5 @@ def months_of(board: Board) -> tuple[str, ...]:
     while len(found) < MOST_MONTHS and (newest := board.battles.filter(before).aggregate(at=Max("judged"))["at"]):
         first = newest.astimezone(UTC).date().replace(day=1)
         found.append(f"{first:%Y-%m}")
-        before = Q(judged__lt=_midnight(first))
+        before = Q(judged__lt=midnight(first))
     return tuple(found)
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time.min, UTC)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.errors import Invalid, Unavailable
-from experiments.models import Board, Contestant, Dataset, Output
+from experiments.models import Dataset, Output
 from experiments.workflows.battles.campaign.sampled import Numbers, read_battles
 from leaderboard.boards import ranking
 from leaderboard.boards.standings import WHOLE, Slice, finite
@@ -196,22 +196,25 @@ def _served_unusually(dataset: Dataset) -> tuple[Numbers, int]:
 # --- the fit ---
 
 
-def adjusted(ladder: Ladder, names: Sequence[str], of: Slice = WHOLE, *, is_awaited: bool = True) -> StyleControl:
+def adjusted(ladder: Ladder, names: Sequence[str], of: Slice = WHOLE) -> StyleControl:
     """A board, or a slice of it, with these covariates held equal; its prompts are clusters, as of the plain ratings.
 
-    Raises Invalid for a board of runs, or with too many battles for a page that waits, Unavailable while many outputs
+    Raises Invalid for a board of runs, or with too many battles for the page that waits, Unavailable while many outputs
     are new.
     """
     board = ladder.board
     if board is None:
         raise Invalid({"control": [_("This board is made from runs, so it cannot be adjusted for style.")]})
     counts = ranking.counts_of(board, of)
-    if is_awaited and ranking.to_read(counts) > MOST_ADJUSTED:
+    if ranking.to_read(counts) > MOST_ADJUSTED:
         said = _("A board of more than %(n)s battles cannot be adjusted here. Filter it by subset, category or period.")
         raise Invalid({"control": [said % {"n": f"{MOST_ADJUSTED:,}"}]})
-    if any(name in FEATURES for name in names) and measure(board.dataset, MOST_MEASURED if is_awaited else None):
+    if any(name in FEATURES for name in names) and measure(board.dataset, MOST_MEASURED):
         raise Unavailable(_("The style of new outputs is being measured. Try again in a minute."))
-    battles, rows = _read(board, counts.contestants, counts.table.contestants, of)
+    keys = {one.pk: place for place, one in enumerate(counts.contestants)}
+    first = When(shown_left_first=True, then=Value(1))
+    side = Case(first, When(shown_left_first=False, then=Value(-1)), default=0, output_field=IntegerField())
+    battles, rows = read_battles([board.pk], keys, counts.table.contestants, {"side": side}, of.battles)
     x, units, chosen = _differences(board.dataset, rows, names)
     told = Battles(battles.left[chosen], battles.right[chosen], battles.score[chosen], battles.contestants)
     found = controlled(told, x.reshape(len(names), len(told)), clusters=rows[chosen, 0], at_least=True)
@@ -249,12 +252,3 @@ def _covariate(found: Controlled, place: int, name: str, unit: float) -> Covaria
         moved=found.intervals.ratings.contestants[most],
         moves=finite(moves[most]),
     )
-
-
-def _read(
-    board: Board, contestants: Sequence[Contestant], names: tuple[str, ...], of: Slice
-) -> tuple[Battles, Numbers]:
-    keys = {one.pk: place for place, one in enumerate(contestants)}
-    first = When(shown_left_first=True, then=Value(1))
-    side = Case(first, When(shown_left_first=False, then=Value(-1)), default=0, output_field=IntegerField())
-    return read_battles([board.pk], keys, names, {"side": side}, of.battles)

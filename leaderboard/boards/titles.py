@@ -31,20 +31,13 @@ def kind_of(ladder: Ladder) -> str:
 def judge_words(board: Board) -> str:
     """Who decides the battles of a board. Of a simulated model the word “simulated” stands beside it, as a badge."""
     if board.kind == Board.Kind.PEOPLE:
-        return _people_words(board.judge)
+        of_people = {PEOPLE: _("people's votes"), PEOPLE_ELSEWHERE: _("people's votes elsewhere")}
+        return of_people.get(board.judge) or _("people's votes elsewhere: %(name)s") % {"name": board.judge}
     if board.kind == Board.Kind.IMPORTED:
         return _("judged elsewhere by %(judge)s") % {"judge": board.judge}
     label = board.judge_model.label if board.judge_model else board.judge
     plain = label.rpartition(" · ")[2] if is_simulated(board) else label
     return _("judged by %(judge)s") % {"judge": plain}
-
-
-def _people_words(name: str) -> str:
-    if name == PEOPLE:
-        return _("people's votes")
-    if name == PEOPLE_ELSEWHERE:
-        return _("people's votes elsewhere")
-    return _("people's votes elsewhere: %(name)s") % {"name": name}
 
 
 def question_of(board: Board) -> Any:

@@ -50,7 +50,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """marks: the highest, at most as many as were asked for, of all that have a rating or a bound."""
+    """marks: the highest, MOST_DRAWN at most, of all that have a rating or a bound."""
 
     axis: Axis
     marks: tuple[Mark, ...]
@@ -109,7 +109,7 @@ def scale_of(rows: Iterable[Row], usual: tuple[float, ...]) -> charts.Scale:
     return charts.Scale(axis.low, axis.high, tuple(float(rating) for _place, rating in axis.ticks))
 
 
-def intervals(rows: Iterable[Row], most: int = MOST_DRAWN) -> Intervals | None:
+def intervals(rows: Iterable[Row]) -> Intervals | None:
     """One chart of all that have a rating or a bound, in the sequence given; None where nobody has. The scale is that
     of those with a rank, if there are any: who is known too little may reach beyond it.
     """
@@ -117,7 +117,7 @@ def intervals(rows: Iterable[Row], most: int = MOST_DRAWN) -> Intervals | None:
     axis = axis_of([row for row in drawn if row.rank is not None] or drawn)
     if axis is None:
         return None
-    return Intervals(axis, tuple(_mark(row, axis) for row in drawn[:most]), len(drawn))
+    return Intervals(axis, tuple(_mark(row, axis) for row in drawn[:MOST_DRAWN]), len(drawn))
 
 
 def _mark(row: Row, axis: Axis) -> Mark:

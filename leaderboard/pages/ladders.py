@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
@@ -25,7 +25,7 @@ from accounts.permissions import HasScope
 from accounts.refusing import status_of
 from experiments.api.requests import PROBLEMS
 from experiments.library.annotations import favorites
-from experiments.models import Favorite
+from experiments.models import Board, Favorite
 from experiments.workflows.battles.campaign.logs.packing import FORMATS, Format
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings
@@ -49,7 +49,6 @@ from leaderboard.boards import (
 from leaderboard.boards.caching import cached_fragment, conditional_response
 from leaderboard.boards.periods import RECENT, Period
 from leaderboard.boards.titles import KINDS
-from leaderboard.models import Ladder
 from leaderboard.pages import charts
 from leaderboard.pages import coding as coding_page
 
@@ -72,14 +71,6 @@ COMBINATIONS = (
         for word in combining.WEIGHTS
     ),
 )
-
-
-def ladder_of(user: Any, slug: str, *, with_board: bool = False) -> Ladder:
-    """A ladder that the user may see. with_board: 404 also for one of runs, and one that is withdrawn."""
-    found = get_object_or_404(listing.visible_ladders(user), slug=slug)
-    if with_board and (found.board is None or found.withdrawn_reason):
-        raise Http404
-    return found
 
 
 @require_GET
@@ -117,7 +108,7 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
 @require_GET
 def ladder(request: HttpRequest, slug: str) -> HttpResponse:
     """The standings: a slice, a sequence, a search by the address. Other ladders of its dataset beside it."""
-    found, chosen = ladder_of(request.user, slug), tables.read_choice(request.GET)
+    found, chosen = listing.ladder_of(request.user, slug), tables.read_choice(request.GET)
     beside = listing.others_of_dataset(request.user, found)
     marked = favorites.marked(request.user)
     state = repr([chosen.of, *map(compute.state_of, (found, *beside))])
@@ -175,7 +166,8 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def ladder_matrix(request: HttpRequest, slug: str) -> HttpResponse:
     """Every pair; the first forty unless `all` is asked for."""
-    found, chosen = ladder_of(request.user, slug, with_board=True), tables.read_choice(request.GET)
+    found, _board = listing.ladder_with_board(request.user, slug)
+    chosen = tables.read_choice(request.GET)
     whole, state = bool(request.GET.get("all")), repr((chosen.of, compute.state_of(found)))
 
     def respond() -> HttpResponse:
@@ -195,7 +187,7 @@ def ladder_matrix(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def ladder_slices(request: HttpRequest, slug: str) -> HttpResponse:
     """Contestants by the values of one facet (`by`)."""
-    found = ladder_of(request.user, slug, with_board=True)
+    found, _board = listing.ladder_with_board(request.user, slug)
 
     def respond() -> HttpResponse:
         sliced = tables.by_slices(found, request.GET.get("by", ""))
@@ -213,7 +205,7 @@ def ladder_slices(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def ladder_history(request: HttpRequest, slug: str) -> HttpResponse:
     """How the ratings came about; `name` chooses whose."""
-    found = ladder_of(request.user, slug)
+    found = listing.ladder_of(request.user, slug)
     context = listing.head_of(found)
     if found.workflow == coding.WORKFLOW and not found.withdrawn_reason:
         contest = compute.current(found).standings.contest
@@ -230,7 +222,7 @@ def _cycles(request: HttpRequest, contest: RunRatings | None) -> dict[str, Any]:
 @require_http_methods(["GET", "POST"])
 def ladder_milestones(request: HttpRequest, slug: str) -> HttpResponse:
     """The milestones of a board; the newest, or the one named, compared with today. POST takes one."""
-    found = ladder_of(request.user, slug, with_board=True)
+    found, _board = listing.ladder_with_board(request.user, slug)
     typed = {"name": request.POST.get("name", ""), "note": request.POST.get("note", "")}
     problem, status = "", 200
     if request.method == "POST":
@@ -267,7 +259,7 @@ def methodology(request: HttpRequest) -> HttpResponse:
 @require_GET
 def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
     """The ratings in a format, or the pairs, slices, history or milestones as CSV (a name of `table_files.FILES`)."""
-    found, chosen = ladder_of(request.user, slug), tables.read_choice(request.GET)
+    found, chosen = listing.ladder_of(request.user, slug), tables.read_choice(request.GET)
     if found.withdrawn_reason:
         raise Http404
     if (rows := table_files.FILES.get(format)) and (found.board or format == "history"):
@@ -293,7 +285,8 @@ def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpRespons
 def board_export(request: HttpRequest, slug: str, format: str) -> StreamingHttpResponse:
     if format not in FORMATS:
         raise Http404
-    return _file(request, ladder_of(request.user, slug, with_board=True), FORMATS[format])
+    _ladder, board = listing.ladder_with_board(request.user, slug)
+    return _file(request, board, FORMATS[format])
 
 
 class BoardExportView(APIView):
@@ -309,16 +302,14 @@ class BoardExportView(APIView):
     )
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """slim and audit: results in GenArena's shapes. full: every battle; open and void ones with their reasons."""
-        ladder = ladder_of(request.user, slug, with_board=True)
+        _ladder, board = listing.ladder_with_board(request.user, slug)
         format_ = FORMATS.get(request.query_params.get("format", "slim"))
         if format_ is None:
             raise ValidationError({"format": [f"This format is not offered: ask for {', '.join(FORMATS)}."]})
-        return _file(request._request, ladder, format_)
+        return _file(request._request, board, format_)
 
 
-def _file(request: HttpRequest, ladder: Ladder, format_: Format) -> StreamingHttpResponse:
-    if ladder.board is None:
-        raise Http404
+def _file(request: HttpRequest, board: Board, format_: Format) -> StreamingHttpResponse:
     subset = request.GET.get("subset")
-    chunks = format_.chunks(ladder.board, subset and subset.replace("\0", ""))
-    return to_be_saved(streamed(request, chunks), format_.content_type, format_.named(ladder.board))
+    chunks = format_.chunks(board, subset and subset.replace("\0", ""))
+    return to_be_saved(streamed(request, chunks), format_.content_type, format_.named(board))

@@ -15,11 +15,10 @@ from django.views.generic import View
 
 from leaderboard.boards import compute, tables
 from leaderboard.boards.caching import conditional_response
-from leaderboard.boards.listing import head_of
+from leaderboard.boards.listing import head_of, ladder_of
 from leaderboard.boards.periods import slice_words
 from leaderboard.boards.standings import Standings
 from leaderboard.pages import charts, pictures
-from leaderboard.pages.ladders import ladder_of
 
 ANYWHERE = ("Cross-Origin-Resource-Policy", "cross-origin")
 FORMATS: dict[str, tuple[str, Callable[[pictures.Picture], str | bytes]]] = {

@@ -212,12 +212,6 @@ def embed_height(chart: charts.Intervals) -> int:
 
 
 @register.filter
-def beside(values: Sequence[Any], names: Sequence[str]) -> list[tuple[str, Any]]:
-    """Each value with what it is of."""
-    return list(zip(names, values, strict=True))
-
-
-@register.filter
 def after_cycle(cycle: Drawn, labels: Sequence[str]) -> list[tuple[str, float | None, float | None]]:
     """Each model's rating after a cycle, and by how much it moved."""
     return list(zip(labels, cycle.values, cycle.changes, strict=True))

@@ -60,7 +60,7 @@ class DatasetVariants(APIView):
 
     @extend_schema(responses={200: VariantSerializer(many=True), **PROBLEMS})
     def get(self, request: Request, slug: str) -> Response:
-        dataset = get_object_or_404(_ready(request), slug=slug)
+        dataset = get_object_or_404(Dataset.objects.visible_to(request.user).ready(), slug=slug)
         return Response(VariantSerializer(_lines(dataset), many=True).data)
 
 
@@ -70,8 +70,10 @@ class VariantView(APIView):
     @extend_schema(request=EnterVariant, responses={200: VariantSerializer, **PROBLEMS})
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         """Enter what is known of a contestant. For the dataset's owner, curators and administrators."""
-        rows = Contestant.objects.filter(dataset__in=_ready(request), dataset__slug=slug).select_related("dataset")
-        found, asked = get_object_or_404(rows, pk=pk), validated(EnterVariant, request)
+        rows = Contestant.objects.filter(
+            dataset__in=Dataset.objects.visible_to(request.user).ready(), dataset__slug=slug
+        )
+        found, asked = get_object_or_404(rows.select_related("dataset"), pk=pk), validated(EnterVariant, request)
         if name := asked.get("variant_of"):
             parents = {one.name: one for one in parents_of(found, found.dataset.contestants.all())}
             if name not in parents:
@@ -83,7 +85,3 @@ class VariantView(APIView):
 
 def _lines(dataset: Dataset) -> list[Any]:
     return [one for family in register(dataset) for one in family.variants]
-
-
-def _ready(request: Request) -> Any:
-    return Dataset.objects.visible_to(request.user).filter(state=Dataset.State.READY)

@@ -7,7 +7,6 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -100,7 +99,7 @@ class VariantForm(forms.ModelForm[Contestant]):
 @require_GET
 def dataset_variants(request: HttpRequest, slug: str) -> HttpResponse:
     """The tree of a dataset's contestants, and the same as a table with all that is known."""
-    dataset = get_object_or_404(_ready(request), slug=slug)
+    dataset = get_object_or_404(Dataset.objects.visible_to(request.user).ready(), slug=slug)
     families = register(dataset)
     nodes = tree(families)
     context = {
@@ -119,8 +118,8 @@ def dataset_variants(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def variant_edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """What curators enter of one contestant; empty fields are looked up where they can be."""
-    rows = Contestant.objects.filter(dataset__in=_ready(request), dataset__slug=slug).select_related("dataset")
-    contestant = get_object_or_404(rows, pk=pk)
+    rows = Contestant.objects.filter(dataset__in=Dataset.objects.visible_to(request.user).ready(), dataset__slug=slug)
+    contestant = get_object_or_404(rows.select_related("dataset"), pk=pk)
     if not may_curate(request.user, contestant.dataset):
         raise Forbidden(_("Only the dataset's owner, curators and administrators can change its contestants."))
     form = VariantForm(request.POST or None, instance=contestant)
@@ -131,7 +130,3 @@ def variant_edit(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             return redirect("dataset-variants", slug)
     context = {"dataset": contestant.dataset, "contestant": contestant, "form": form, "quantizations": QUANTIZATIONS}
     return render(request, "leaderboard/variant.html", context, status=status_of(form))
-
-
-def _ready(request: HttpRequest) -> QuerySet[Dataset]:
-    return Dataset.objects.visible_to(request.user).filter(state=Dataset.State.READY)

@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 from accounts.permissions import HasScope
 from experiments.api.requests import PROBLEMS
 from experiments.models import Board
-from leaderboard.boards.api import ladder_with_board
+from leaderboard.boards.listing import ladder_with_board
 from leaderboard.ratings import Bias, Undefined
 from leaderboard.votes.agreement import Agreement, Answered, current_report
 from leaderboard.votes.api import DefinedField, VoteShareSerializer
@@ -102,7 +102,7 @@ class LadderAgreement(APIView):
 
     @extend_schema(responses={200: AgreementReport, **PROBLEMS}, operation_id="ladders_agreement")
     def get(self, request: Request, slug: str) -> Response:
-        _ladder, board = ladder_with_board(request, slug)
+        _ladder, board = ladder_with_board(request.user, slug)
         found = current_report(board.dataset)
         told = {
             "dataset": board.dataset.slug,

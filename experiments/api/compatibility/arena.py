@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.compatibility import talks
-from experiments.api.compatibility.messages import message_shape, metrics_of, slugs_of, talk_of, turns_of
+from experiments.api.compatibility.messages import message_shape, messages_of, metrics_of, slugs_of, talk_of, turns_of
 from experiments.api.compatibility.views import (
     KEY_HELP,
     ClientView,
@@ -277,7 +277,7 @@ class StatusView(ArenaView):
         run, number = _played_turn(request, begun)
         played = {
             "turnNumber": turns_of(run),
-            "messages": _messages_of(run, number),
+            "messages": messages_of(run, turn=number),
             "isExperimentComplete": run.is_over,
             "totalMessages": _length(run),
         }
@@ -294,7 +294,7 @@ class TurnView(ArenaView):
         return _said(
             "Turn processed successfully",
             turn=turns_of(run),
-            newMessages=_messages_of(run, number),
+            newMessages=messages_of(run, turn=number),
             conversation=talk_of(run),
             isComplete=run.is_over,
             metrics=_both_metrics(run),
@@ -433,12 +433,6 @@ def _echoed(config: Mapping[str, Any], slugs: Mapping[str, str]) -> dict[str, ob
         "apiKeyA": HIDDEN,
         "apiKeyB": HIDDEN,
     }
-
-
-def _messages_of(run: Run, number: int) -> list[dict[str, object]]:
-    slugs = slugs_of(run)
-    rows = run.messages.filter(turn=number, superseded=False).select_related("call").order_by("seq")
-    return [message_shape(message, slugs) for message in rows]
 
 
 def _manual_state(run: Run | None) -> dict[str, object]:

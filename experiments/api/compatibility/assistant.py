@@ -30,7 +30,7 @@ from experiments.models import Call, ClientTalk, Experiment, Message, Run
 from experiments.runs import actions
 from experiments.workflows.base.prompts import fenced, fill
 from experiments.workflows.debate import WORKFLOW as DEBATE
-from experiments.workflows.debate.answers import ACTIONS, BRIEF, POINTS, Part
+from experiments.workflows.debate.answers import ACTIONS, BRIEF, POINTS
 from experiments.workflows.debate.asking import VIEWS
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
@@ -153,19 +153,14 @@ def _prompts_of(role: str, prompt: str, system: str, *, token: str) -> tuple[str
     """
     if system.strip():
         return system, prompt
-    return _instructions(role, token), fenced("request", prompt, token)
-
-
-def _instructions(role: str, token: str) -> str:
-    language = fill("debate/language", named="")
+    told, seat = {"language": fill("debate/language", named=""), "token": token}, SEATS[role]
     if role == "refiner":
-        return fill("debate/refiner", language=language, token=token, form=BRIEF)
-    if role == "summarizer":
-        return fill("debate/summarizer", language=language, token=token, form=ACTIONS)
-    seat = SEATS[role]
-    part = Part(seat, 1, POINTS_ASKED[seat], COUNTERPOINTS_ASKED[seat])
-    counter = (
-        fill("debate/counter", counterpoints=part.counterpoints) if part.counterpoints else fill("debate/no_counter")
-    )
-    said = {"seat": seat, "view": fill(VIEWS[seat]), "points": part.points, "counter": counter}
-    return fill("debate/debater", **said, language=language, token=token, form=POINTS % seat)
+        instructions = fill("debate/refiner", **told, form=BRIEF)
+    elif role == "summarizer":
+        instructions = fill("debate/summarizer", **told, form=ACTIONS)
+    else:
+        more = COUNTERPOINTS_ASKED[seat]
+        counter = fill("debate/counter", counterpoints=more) if more else fill("debate/no_counter")
+        part = {"seat": seat, "view": fill(VIEWS[seat]), "points": POINTS_ASKED[seat], "counter": counter}
+        instructions = fill("debate/debater", **part, **told, form=POINTS % seat)
+    return instructions, fenced("request", prompt, token)

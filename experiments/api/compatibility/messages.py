@@ -7,11 +7,16 @@ from experiments.models import Message, Run
 from experiments.runs import metrics, tokens
 
 
-def talk_of(run: Run) -> list[dict[str, object]]:
-    """The messages of both sides, in order."""
-    rows = run.messages.filter(seat__in=("A", "B"), superseded=False).select_related("call").order_by("seq")
+def messages_of(run: Run, **which: Any) -> list[dict[str, object]]:
+    """In order. which: conditions on them."""
+    rows = run.messages.filter(superseded=False, **which).select_related("call").order_by("seq")
     slugs = slugs_of(run)
     return [message_shape(message, slugs) for message in rows]
+
+
+def talk_of(run: Run) -> list[dict[str, object]]:
+    """The messages of both sides, in order."""
+    return messages_of(run, seat__in=("A", "B"))
 
 
 def slugs_of(run: Run) -> dict[str, str]:

@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -128,10 +127,7 @@ class UsageView(APIView):
     def get(self, request: Request) -> Response:
         """Cost, tokens and calls by person, project, model, role and day; of the last thirty days by default."""
         asked = request.query_params.dict()
-        scope = scope_of(person(request), asked)
-        if scope is None:
-            raise Http404
-        found = usage(scope, *days_of(asked))
+        found = usage(scope_of(person(request), asked), *days_of(asked))
         by = {name: [_counted(value, totals) for value, totals in found.by[name]] for name in DIMENSIONS}
         total = _counted("", found.total)
         return Response(UsageReport({"since": found.since, "until": found.until, "total": total, **by}).data)

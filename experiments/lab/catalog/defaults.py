@@ -13,7 +13,6 @@ from accounts.people import once
 from experiments.models import ProviderModel
 from experiments.models.catalog import Person
 from experiments.workflows import REGISTRY, surface_of
-from experiments.workflows.base.surface import SeatForm
 
 JUDGE, FILTER = "judge", "filter"
 FIELDS = {JUDGE: "is_default_judge", FILTER: "is_default_filter"}
@@ -56,15 +55,11 @@ def _roles_of(workflow: str) -> Iterator[Role]:
     """Each seat that its form fills at first."""
     page = surface_of(workflow).setup
     for seat in page.seats if page else ():
-        if _is_filled(seat):
+        if not seat.is_tool and (seat.is_usual or not seat.nobody):
             yield Role(role_key(workflow, seat.seat), seat.label)
     for rows in page.rows if page else ():
         for number in range(1, min(rows.usual, rows.most) + 1):
             yield Role(role_key(workflow, f"{rows.seat}-{number}"), _NUMBERED % {"name": rows.row, "n": number})
-
-
-def _is_filled(seat: SeatForm) -> bool:
-    return not seat.is_tool and (seat.is_usual or not seat.nobody)
 
 
 _NUMBERED = _("%(name)s %(n)s")

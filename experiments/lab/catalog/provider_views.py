@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 from django.views.generic import CreateView, ListView, UpdateView
 
 from accounts.people import confirmed_first, for_admins, person
-from accounts.refusing import ShownIn, back_to, status_of
+from accounts.refusing import RefusingForm, ShownIn, back_to
 from experiments.lab.catalog import providers
 from experiments.lab.catalog.forms import ProviderForm
 from experiments.lab.catalog.servers import BY_SLUG, SERVERS
@@ -42,7 +42,7 @@ class ProviderList(ListView[Provider]):
 
 
 @method_decorator([never_cache, sensitive_post_parameters("key"), for_admins, confirmed_first], name="dispatch")
-class ProviderCreate(CreateView[Provider, ProviderForm]):
+class ProviderCreate(RefusingForm, CreateView[Provider, ProviderForm]):
     """A new provider, filled in for a known server. Its models are listed at once."""
 
     template_name = "providers/new.html"
@@ -67,15 +67,12 @@ class ProviderCreate(CreateView[Provider, ProviderForm]):
             return redirect(self.next_page(made))
         return self.form_invalid(form)
 
-    def form_invalid(self, form: ProviderForm) -> HttpResponse:
-        return self.render_to_response(self.get_context_data(form=form), status=status_of(form))
-
     def next_page(self, made: Provider) -> str:
         return made.get_absolute_url()
 
 
 @method_decorator([never_cache, for_admins], name="dispatch")
-class ProviderPage(UpdateView[Provider, ProviderForm]):
+class ProviderPage(RefusingForm, UpdateView[Provider, ProviderForm]):
     """A provider's settings, its key, its models, and what came of the last sync."""
 
     template_name = "providers/provider.html"
@@ -98,7 +95,7 @@ class ProviderPage(UpdateView[Provider, ProviderForm]):
 
     def form_invalid(self, form: ProviderForm) -> HttpResponse:
         self.object.refresh_from_db(fields=["name"])  # the heading shows what is saved
-        return self.render_to_response(self.get_context_data(form=form), status=status_of(form))
+        return super().form_invalid(form)
 
 
 @never_cache

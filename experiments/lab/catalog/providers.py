@@ -25,11 +25,10 @@ from experiments.gateway import (
 )
 from experiments.lab.catalog import syncing, unlisted
 from experiments.lab.keys import keyring
+from experiments.lab.keys.testing import KEY_REFUSED, LONGEST_WORDS
 from experiments.models import Provider
 
-LONGEST_WORDS = 400
 NOT_FOUND, NO_SUCH_METHOD = 404, 405
-KEY_REFUSED = (401, 403)
 SETTINGS = (  # of a provider, that people and programs set
     "name",
     "base_url",
@@ -148,15 +147,13 @@ def sync(provider: Provider, *, by: User | None) -> tuple[Contacted, syncing.Cou
 
 
 def _failed(error: GatewayError, *, has_key: bool) -> Contacted:
-    return Contacted(_outcome_of(error, has_key=has_key), words=str(error)[:LONGEST_WORDS])
-
-
-def _outcome_of(error: GatewayError, *, has_key: bool) -> Provider.Contact:
-    if isinstance(error, ForbiddenAddress):
-        return Contact.PRIVATE
-    if isinstance(error, BadKey) or error.status in KEY_REFUSED:
-        return Contact.REFUSED if has_key else Contact.NO_KEY
-    if isinstance(error, BadAnswer) or error.status in (NOT_FOUND, NO_SUCH_METHOD):
-        return Contact.NO_LIST
     by_kind = {RateLimited: Contact.LIMITED, OutcomeUnknown: Contact.TIMED_OUT, Unreachable: Contact.UNREACHABLE}
-    return next((found for kind, found in by_kind.items() if isinstance(error, kind)), Contact.FAILED)
+    if isinstance(error, ForbiddenAddress):
+        outcome = Contact.PRIVATE
+    elif isinstance(error, BadKey) or error.status in KEY_REFUSED:
+        outcome = Contact.REFUSED if has_key else Contact.NO_KEY
+    elif isinstance(error, BadAnswer) or error.status in (NOT_FOUND, NO_SUCH_METHOD):
+        outcome = Contact.NO_LIST
+    else:
+        outcome = next((found for kind, found in by_kind.items() if isinstance(error, kind)), Contact.FAILED)
+    return Contacted(outcome, words=str(error)[:LONGEST_WORDS])

@@ -4,7 +4,8 @@ An entry of a provider's `/models` list is read as OpenRouter writes it, and wha
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -102,12 +103,18 @@ def listed(provider: Provider, key: str) -> list[dict[str, object]]:
 
 @sensitive_variables("key")
 async def _listed(provider: Provider, key: str) -> list[dict[str, Any]]:
+    async with client_of(provider, key) as client:
+        if provider.routes and key:
+            await client.check_key()
+        return await client.models()
+
+
+@asynccontextmanager
+async def client_of(provider: Provider, key: str) -> AsyncIterator[Client]:
+    """Asks a provider outside of runs, for SECONDS at most. Raises OutcomeUnknown when they are over."""
     try:
         async with asyncio.timeout(SECONDS), guarded_transport(allow_private=provider.allow_private) as transport:
-            client = Client(provider.base_url, key, transport)
-            if provider.routes and key:
-                await client.check_key()
-            return await client.models()
+            yield Client(provider.base_url, key, transport)
     except TimeoutError as error:
         raise OutcomeUnknown(f"{provider.base_url} did not answer within {SECONDS:g} s.") from error
 
@@ -201,7 +208,13 @@ def _capabilities(entry: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     supported = entry.get("supported_parameters")
     if isinstance(supported, list):
-        found |= _supported({name for name in supported if isinstance(name, str)})
+        names = {name for name in supported if isinstance(name, str)}
+        only_new_limit = "max_completion_tokens" in names and "max_tokens" not in names
+        has_object = "response_format" in names
+        found |= {name: name in names for name in ("temperature", "seed", "logprobs")}
+        found["schema"] = "json_schema" if "structured_outputs" in names else "json_object" if has_object else "none"
+        found["max_tokens_field"] = "max_completion_tokens" if only_new_limit else "max_tokens"
+        found["reasoning_effort"] = "reasoning" in names or "reasoning_effort" in names
     modalities = _mapping(entry.get("architecture")).get("input_modalities")
     if isinstance(modalities, list):
         found["images"] = "image" in modalities
@@ -212,17 +225,6 @@ def _capabilities(entry: Mapping[str, Any]) -> dict[str, Any]:
         if type(value) is int and value > 0:
             found[field] = value
     return found
-
-
-def _supported(names: set[str]) -> dict[str, Any]:
-    only_new_limit = "max_completion_tokens" in names and "max_tokens" not in names
-    schema = "json_schema" if "structured_outputs" in names else "json_object" if "response_format" in names else "none"
-    return {
-        **{name: name in names for name in ("temperature", "seed", "logprobs")},
-        "schema": schema,
-        "max_tokens_field": "max_completion_tokens" if only_new_limit else "max_tokens",
-        "reasoning_effort": "reasoning" in names or "reasoning_effort" in names,
-    }
 
 
 def _listed_price(pricing: Any) -> Price | None:

@@ -23,7 +23,7 @@ from django.views.generic import FormView, ListView, UpdateView
 
 from accounts.errors import Unavailable
 from accounts.people import for_admins, person
-from accounts.refusing import status_of
+from accounts.refusing import RefusingForm
 from experiments.gateway import cost
 from experiments.lab.catalog import defaults, models, unlisted
 from experiments.lab.catalog.forms import DefaultsForm, ModelChangeForm, NewModelForm
@@ -99,6 +99,11 @@ class FindForm(forms.Form):
         return rows.order_by("-is_askable", order, "label", "slug")
 
 
+def accepted_by(model: ProviderModel) -> list[Any]:
+    """What it accepts, in words."""
+    return [label for name, label in CAPABILITIES.items() if getattr(model.accepts, name)]
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A model as the table shows it. price: the newest, None where none is known. lacks_key: its provider, for
@@ -111,7 +116,7 @@ class Entry:
 
     @property
     def can(self) -> list[Any]:
-        return [label for name, label in CAPABILITIES.items() if getattr(self.model.accepts, name)]
+        return accepted_by(self.model)
 
     @property
     def context(self) -> int | None:
@@ -206,21 +211,20 @@ def model_menu(request: HttpRequest) -> JsonResponse:
     """What the pickers of models say of each that I can ask, beside its name."""
     priced = with_prices(ProviderModel.objects.filter(pk__in=[model.pk for model in askable_models()]))
     costs = {pk: amounts for pk, *amounts in priced.values_list("pk", "input_now", "output_now")}
-    answer = {model.slug: _described(model, *costs[model.pk]) for model in askable_models()}
+    answer = {
+        model.slug: {
+            "provider": model.provider.name,
+            "price": None if None in costs[model.pk] else list(map(per_million, costs[model.pk])),
+            "context": model.accepts.context_tokens,
+            "accepts": list(map(str, accepted_by(model))),
+        }
+        for model in askable_models()
+    }
     return JsonResponse(answer, headers={"Cache-Control": "private, max-age=60"})
 
 
-def _described(model: ProviderModel, input_: Decimal | None, output: Decimal | None) -> dict[str, object]:
-    return {
-        "provider": model.provider.name,
-        "price": None if input_ is None or output is None else [per_million(input_), per_million(output)],
-        "context": model.accepts.context_tokens,
-        "accepts": [str(label) for name, label in CAPABILITIES.items() if getattr(model.accepts, name)],
-    }
-
-
 @method_decorator(for_admins, name="dispatch")
-class ModelCreate(FormView[NewModelForm]):
+class ModelCreate(RefusingForm, FormView[NewModelForm]):
     template_name = "models/new.html"
     form_class = NewModelForm
 
@@ -232,12 +236,9 @@ class ModelCreate(FormView[NewModelForm]):
         messages.success(self.request, _("The model is added. Check what it accepts and costs."))
         return redirect("model", made.pk)
 
-    def form_invalid(self, form: NewModelForm) -> HttpResponse:
-        return self.render_to_response(self.get_context_data(form=form), status=status_of(form))
-
 
 @method_decorator(for_admins, name="dispatch")
-class ModelPage(UpdateView[ProviderModel, ModelChangeForm]):
+class ModelPage(RefusingForm, UpdateView[ProviderModel, ModelChangeForm]):
     """What is known of a model, and what it costs."""
 
     template_name = "models/model.html"
@@ -258,9 +259,6 @@ class ModelPage(UpdateView[ProviderModel, ModelChangeForm]):
         messages.success(self.request, _("The model is saved."))
         return redirect("model", form.instance.pk)
 
-    def form_invalid(self, form: ModelChangeForm) -> HttpResponse:
-        return self.render_to_response(self.get_context_data(form=form), status=status_of(form))
-
 
 @for_admins
 @require_POST
@@ -279,7 +277,7 @@ def try_model(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @method_decorator([never_cache, for_admins], name="dispatch")
-class DefaultModels(FormView[DefaultsForm]):
+class DefaultModels(RefusingForm, FormView[DefaultsForm]):
     """Which model the lab puts into which seat at first."""
 
     template_name = "models/defaults.html"
@@ -292,6 +290,3 @@ class DefaultModels(FormView[DefaultsForm]):
         defaults.choose(form.wanted, by=person(self.request))
         messages.success(self.request, _("The default models are saved."))
         return redirect("model-defaults")
-
-    def form_invalid(self, form: DefaultsForm) -> HttpResponse:
-        return self.render_to_response(self.get_context_data(form=form), status=status_of(form))

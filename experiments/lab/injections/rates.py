@@ -40,11 +40,9 @@ def calls(workflows: Iterable[str], strings_: int | None = None) -> int:
     return sum(CALLS[workflow] * (count + len(CASES)) for workflow in workflows)
 
 
-async def measured(
-    judge: Judge, workflows: Sequence[str] = tuple(TRIALS), *, at_once: int = AT_ONCE, most: int | None = None
-) -> list[Rate]:
+async def measured(judge: Judge, workflows: Sequence[str] = tuple(TRIALS), *, most: int | None = None) -> list[Rate]:
     """judge: asks the model; a failure is an Outcome that is not ok. most: strings that are tried, all if None."""
-    free = asyncio.Semaphore(at_once)
+    free = asyncio.Semaphore(AT_ONCE)
 
     async def asked(ask: Ask) -> Outcome:
         async with free:

@@ -10,7 +10,6 @@ from experiments.gateway import (
     BadKey,
     ChatMessage,
     ChatRequest,
-    Client,
     Completion,
     Deadlines,
     EmptyAnswer,
@@ -20,14 +19,13 @@ from experiments.gateway import (
     Params,
     RateLimited,
     Unreachable,
-    guarded_transport,
 )
-from experiments.lab.catalog.syncing import SECONDS, listed
+from experiments.lab.catalog.syncing import SECONDS, client_of, listed
 from experiments.models import ProviderKey, ProviderModel
 
 FEW_TOKENS = 16  # some providers refuse to be asked for fewer
 LONGEST_WORDS = 400
-REFUSED = (401, 403)
+KEY_REFUSED = (401, 403)
 
 Outcome = ProviderKey.Outcome
 NOTHING_LEARNED = (Unreachable, OutcomeUnknown)
@@ -62,7 +60,7 @@ def tried(key: ProviderKey) -> Tried:
 
 def outcome_of(error: GatewayError) -> ProviderKey.Outcome:
     """What a failure says of the key."""
-    if isinstance(error, BadKey) or error.status in REFUSED:
+    if isinstance(error, BadKey) or error.status in KEY_REFUSED:
         return Outcome.REFUSED
     if isinstance(error, OutOfCredit):
         return Outcome.NO_CREDIT
@@ -76,7 +74,6 @@ def outcome_of(error: GatewayError) -> ProviderKey.Outcome:
 @sensitive_variables("text")
 async def ask(model: ProviderModel, text: str, prompt: str, *, max_tokens: int) -> Completion:
     """A short answer of a model, asked with the key `text`, outside of any run. Raises GatewayError."""
-    provider = model.provider
     request = ChatRequest(
         model=model.upstream,
         messages=(ChatMessage("user", prompt),),
@@ -84,8 +81,5 @@ async def ask(model: ProviderModel, text: str, prompt: str, *, max_tokens: int) 
         capabilities=model.accepts,
         deadlines=Deadlines(connect=SECONDS / 2, first_byte=SECONDS, progress=SECONDS, total=SECONDS),
     )
-    try:
-        async with asyncio.timeout(SECONDS), guarded_transport(allow_private=provider.allow_private) as transport:
-            return await Client(provider.base_url, text, transport).complete(request)
-    except TimeoutError as error:
-        raise OutcomeUnknown(f"{provider.base_url} did not answer within {SECONDS:g} s.") from error
+    async with client_of(model.provider, text) as client:
+        return await client.complete(request)

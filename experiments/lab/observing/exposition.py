@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from experiments.lab.observing import counting
 from experiments.lab.observing.counting import SUM, Family, field_of
-from experiments.lab.observing.status import InDatabase, InRedis, Status, status
+from experiments.lab.observing.status import Status, status
 from experiments.models.run import LIVE_STATES
 from experiments.workflows import REGISTRY
 
@@ -78,26 +78,18 @@ def _gauges(now: Status) -> Iterator[tuple[Family, Samples]]:
     yield counting.REDIS_UP, {(): float(now.redis is not None)}
     if now.disk_free is not None:
         yield counting.DISK_FREE, {(): float(now.disk_free)}
-    if now.database is not None:
-        yield from _of_database(now.database)
-    if now.redis is not None:
-        yield from _of_redis(now, now.redis)
-
-
-def _of_database(found: InDatabase) -> Iterator[tuple[Family, Samples]]:
-    every: Samples = {(workflow, state.value): 0.0 for workflow in REGISTRY for state in LIVE_STATES}
-    yield counting.RUNS, {**every, **{labels: float(count) for labels, count in found.runs.items()}}
-    yield counting.OLDEST, {(): found.oldest_queued_seconds}
-    yield counting.LEASES_EXPIRED, {(): float(found.leases["ended"])}
-    yield counting.IN_FLIGHT, {(provider,): float(count) for provider, count in found.calls.items()}
-    yield counting.BACKUP, {(): found.backup.at.timestamp()} if found.backup else {}
-    yield counting.QUEUE_DEPTH, {(queue,): float(count) for queue, count in found.depth.items()}
-
-
-def _of_redis(now: Status, found: InRedis) -> Iterator[tuple[Family, Samples]]:
-    at_work = [queue for worker in found.workers if not worker.is_silent for queue in worker.queues]
-    yield counting.QUEUED_JOBS, {(queue,): float(count) for queue, count in found.jobs.items()}
-    yield counting.WORKERS, {(queue,): float(at_work.count(queue)) for queue in now.queues}
-    gauges = _by_family(found.gauges)
-    for family in counting.OF_PROCESSES:
-        yield family, gauges[family.name] if family.labels else {(): 0.0, **gauges[family.name]}
+    if (found := now.database) is not None:
+        every: Samples = {(workflow, state.value): 0.0 for workflow in REGISTRY for state in LIVE_STATES}
+        yield counting.RUNS, {**every, **{labels: float(count) for labels, count in found.runs.items()}}
+        yield counting.OLDEST, {(): found.oldest_queued_seconds}
+        yield counting.LEASES_EXPIRED, {(): float(found.leases["ended"])}
+        yield counting.IN_FLIGHT, {(provider,): float(count) for provider, count in found.calls.items()}
+        yield counting.BACKUP, {(): found.backup.at.timestamp()} if found.backup else {}
+        yield counting.QUEUE_DEPTH, {(queue,): float(count) for queue, count in found.depth.items()}
+    if (redis := now.redis) is not None:
+        at_work = [queue for worker in redis.workers if not worker.is_silent for queue in worker.queues]
+        yield counting.QUEUED_JOBS, {(queue,): float(count) for queue, count in redis.jobs.items()}
+        yield counting.WORKERS, {(queue,): float(at_work.count(queue)) for queue in now.queues}
+        gauges = _by_family(redis.gauges)
+        for family in counting.OF_PROCESSES:
+            yield family, gauges[family.name] if family.labels else {(): 0.0, **gauges[family.name]}

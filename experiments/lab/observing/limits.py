@@ -1,6 +1,5 @@
 """How much of the limits that the lab shares is in use (`engine/limit_scripts.py`), as administrators see it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -56,25 +55,19 @@ def _use(
 ) -> ModelUse:
     most_requests, most_tokens = (int(float(state[name])) or None for name in ("requests", "tokens"))
     closed = int(state.get("closed", 0)) / 1000
+    asked = (value.split() for value in queue.values())
     return ModelUse(
         provider=state["provider"],
         model=state["model"],
         used=sum(int(held) for worker, held in slots.items() if worker in leased),
         limit=int(state["limit"]),
-        waiting=sum(_waiting(now, queue)),
+        waiting=sum(int(waits) for _since, seen, waits in asked if 1000 * now - int(seen) < 1000 * STALE_SECONDS),
         requests=_of_minute(now, minute, "r") if most_requests else None,
         requests_limit=most_requests,
         tokens=_of_minute(now, minute, "t") if most_tokens else None,
         tokens_limit=most_tokens,
         closed_until=datetime.fromtimestamp(closed, UTC) if closed > now else None,
     )
-
-
-def _waiting(now: float, queue: dict[str, str]) -> Iterator[int]:
-    for value in queue.values():
-        _since, seen, waits = value.split()
-        if 1000 * now - int(seen) < 1000 * STALE_SECONDS:
-            yield int(waits)
 
 
 def _of_minute(now: float, minute: dict[str, str], kind: str) -> int:

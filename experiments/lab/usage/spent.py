@@ -11,7 +11,7 @@ from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.errors import Invalid
+from accounts.errors import Invalid, NotFound
 from accounts.models import Project, User
 from experiments.lab.usage.days import COUNTED, MONEY, calls_since, grouped, last_day, midnight
 from experiments.models import Experiment, ProviderModel, UsageDay
@@ -78,21 +78,18 @@ class Usage:
     by: dict[str, list[tuple[str, Totals]]] = field(default_factory=dict)
 
 
-def scope_of(person: User, asked: Mapping[str, str]) -> Scope | None:
-    """What `scope` and `project` ask for; None for what the person may not see, or not know of."""
+def scope_of(person: User, asked: Mapping[str, str]) -> Scope:
+    """What `scope` and `project` ask for. Raises NotFound for what the person may not see, or not know of."""
     kind = asked.get("scope") or ("project" if asked.get("project") else "me")
-    if kind == "me":
-        return Scope("me", person)
-    if kind == "lab":
-        return Scope("lab", person) if person.role == User.Role.ADMIN else None
-    if kind != "project":
-        return None
+    if kind == "me" or (kind == "lab" and person.role == User.Role.ADMIN):
+        return Scope(kind, person)
     try:
-        wanted = UUID(asked.get("project", ""))
-    except ValueError:
-        return None
-    project = projects_of(person).filter(pk=wanted).first()
-    return Scope("project", person, project) if project else None
+        wanted = projects_of(person).filter(pk=UUID(asked.get("project", ""))) if kind == "project" else None
+    except ValueError as error:
+        raise NotFound from error
+    if wanted is None or (project := wanted.first()) is None:
+        raise NotFound
+    return Scope("project", person, project)
 
 
 def projects_of(person: User) -> QuerySet[Project]:

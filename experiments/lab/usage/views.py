@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
@@ -15,7 +15,7 @@ from accounts.models import User
 from accounts.people import person
 from accounts.refusing import back_to
 from experiments.lab.usage import billed
-from experiments.lab.usage.spent import DIMENSIONS, Scope, Totals, Usage, days_of, projects_of, scope_of
+from experiments.lab.usage.spent import DIMENSIONS, Totals, Usage, days_of, projects_of, scope_of
 from experiments.lab.usage.spent import usage as found_usage
 from experiments.models.labels import PURPOSES
 from experiments.runs.drawings import bars
@@ -27,7 +27,7 @@ COLUMNS = Totals.__slots__
 @require_GET
 def usage(request: HttpRequest) -> HttpResponse:
     """Mine, a project's that I lead, or the lab's for its administrators."""
-    scope = _scope(request)
+    scope = scope_of(person(request), request.GET)
     back_to(request, "usage")
     found = found_usage(scope, *days_of(request.GET))
     bills = billed.differences(found.since, found.until) if scope.kind == "lab" else []
@@ -48,7 +48,7 @@ def usage(request: HttpRequest) -> HttpResponse:
 @require_GET
 def usage_csv(request: HttpRequest) -> HttpResponse:
     """The same numbers: one row for each value of each dimension."""
-    found = found_usage(_scope(request), *days_of(request.GET))
+    found = found_usage(scope_of(person(request), request.GET), *days_of(request.GET))
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     name = f"usage-{found.since}-{found.until}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -60,12 +60,6 @@ def usage_csv(request: HttpRequest) -> HttpResponse:
             shown = [f"{number:.10f}" if isinstance(number, Decimal) else str(number) for number in numbers]
             writer.writerow((dimension, cell(value), *shown))
     return response
-
-
-def _scope(request: HttpRequest) -> Scope:
-    if scope := scope_of(person(request), request.GET):
-        return scope
-    raise Http404
 
 
 def _table(name: str, found: Usage) -> dict[str, Any]:

@@ -133,26 +133,23 @@ def _meaning(source: str, told: EventData) -> Iterator[News]:
 
 
 def _write(told: Sequence[tuple[Webhook, News]], run: Run | None = None) -> list[WebhookDelivery]:
-    rows = [_delivery(hook, news, run) for hook, news in told]
+    place: dict[str, str | None] = {"run": None, "experiment": None}
+    about: dict[str, JsonValue] = {}
+    if run:
+        place = {"run": str(run.pk), "experiment": str(run.experiment_id)}
+        about = {"workflow": run.experiment.workflow, "path": f"/runs/{run.pk}/"}
+    rows = []
+    for hook, news in told:
+        id_, type_ = new_id(), str(news.kind)
+        created = timezone.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        payload = {"id": str(id_), "type": type_, "created": created, **place, "data": {**about, **news.data}}
+        body = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), default=str)
+        fields = {"next_at": clock.now(), "type": type_, "source": news.source, "body": body}
+        rows.append(WebhookDelivery(id=id_, webhook=hook, run=run, **fields))
     if rows:
         WebhookDelivery.objects.bulk_create(rows, ignore_conflicts=True)
         wake()
     return rows
-
-
-def _delivery(hook: Webhook, news: News, run: Run | None) -> WebhookDelivery:
-    place: dict[str, str | None] = {"run": None, "experiment": None}
-    data = dict(news.data)
-    if run:
-        place = {"run": str(run.pk), "experiment": str(run.experiment_id)}
-        data = {"workflow": run.experiment.workflow, "path": f"/runs/{run.pk}/", **data}
-    id_, type_ = new_id(), str(news.kind)
-    created = timezone.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    payload = {"id": str(id_), "type": type_, "created": created, **place, "data": data}
-    body = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), default=str)
-    return WebhookDelivery(
-        id=id_, webhook=hook, run=run, next_at=clock.now(), type=type_, source=news.source, body=body
-    )
 
 
 def wake() -> None:

@@ -3,9 +3,7 @@
 The search finds them, those that are not shared for their authors alone.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -66,7 +64,7 @@ def notes_on(run: Run, reader: "User | AnonymousUser") -> "QuerySet[Note]":
 
 
 def connect_search() -> None:
-    finding.TEXTS[Passage.Kind.NOTE] = _texts
+    finding.TEXTS[Passage.Kind.NOTE] = lambda keys: dict(Note.objects.filter(pk__in=keys).values_list("pk", "text"))
     indexing.OTHERS.append(_index_all)
 
 
@@ -80,10 +78,6 @@ def _index_all() -> int:
     for note in rows.iterator(500):
         _index(note)
     return rows.count()
-
-
-def _texts(keys: Sequence[UUID]) -> dict[UUID, str]:
-    return dict(Note.objects.filter(pk__in=keys).values_list("pk", "text"))
 
 
 def _outdate_files(note: Note) -> None:

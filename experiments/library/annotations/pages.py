@@ -109,15 +109,11 @@ def runs_chosen(request: HttpRequest) -> HttpResponse:
     elif asked in {"archive", "restore"}:
         _archive(request, found, is_archived=asked == "archive")
     else:
-        _change_tags(request, [*(run for run in found if str(run.pk) in runs), *_wholes(found, experiments)])
+        wholes = {run.experiment for run in found if str(run.experiment_id) in experiments}
+        _change_tags(request, [*(run for run in found if str(run.pk) in runs), *wholes])
     if "stay" in request.POST:
         return redirect(found[0]) if runs else redirect("experiment", pk=found[0].experiment_id)
     return redirect(f"{reverse('runs')}?{query}" if query else "runs")
-
-
-def _wholes(found: Sequence[Run], experiments: Sequence[str]) -> list[tags.Thing]:
-    named = {run.experiment for run in found if str(run.experiment_id) in experiments}
-    return list(named)
 
 
 def _archive(request: HttpRequest, runs: Sequence[Run], is_archived: bool) -> None:

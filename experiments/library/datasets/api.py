@@ -252,7 +252,7 @@ class SampleList(generics.ListAPIView[Sample]):
     cursor_ordering = ["subset", "index"]
 
     def get_queryset(self) -> QuerySet[Sample]:
-        visible = Dataset.objects.visible_to(self.request.user).filter(state=Dataset.State.READY)
+        visible = Dataset.objects.visible_to(self.request.user).ready()
         dataset = get_object_or_404(visible, slug=self.kwargs["slug"])
         samples = Filter.of(self.request._request.GET).samples(dataset)
         return samples.prefetch_related("outputs__contestant")

@@ -38,6 +38,12 @@ def may_curate(person: Any, dataset: Dataset) -> bool:
     return bool(person.is_active and (dataset.owner_id == person.pk or person.role in CURATING))
 
 
+def require_maker(person: "User") -> None:
+    """Raises Forbidden for those whose role allows no datasets."""
+    if not person.may_experiment:
+        raise Forbidden(_("Your role can view datasets but not create them. Ask an administrator."))
+
+
 def create(
     *,
     owner: "User",
@@ -59,8 +65,7 @@ def create(
     columns: which column is read as what, {"instruction": "prompt", "outputs": {"a contestant": "its column"}, …}; a
     column that is left out is recognized by its name. Raises Forbidden, Invalid, and Refused for what cannot be read.
     """
-    if not owner.may_experiment:
-        raise Forbidden(_("Your role can view datasets but not create them. Ask an administrator."))
+    require_maker(owner)
     fields = {"modality": modality, "visibility": visibility, "description": description, "takes_votes": takes_votes}
     fresh = _checked(Dataset(owner=owner, name=name.strip(), slug=slug, **fields), chosen_slug=slug)
     orders = {"columns": checked_columns(columns), "subset": subset.strip()}

@@ -6,7 +6,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -16,7 +15,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.attachments import streamed, to_be_saved
-from accounts.errors import Forbidden, Refusal
+from accounts.errors import Refusal
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to, status_of
 from experiments.library.datasets import hub, making, pages, uploads
@@ -54,8 +53,7 @@ def _dataset_new(request: HttpRequest) -> HttpResponse:
         return render(request, "datasets/new.html")
     owner = person(request)
     try:
-        if not owner.may_experiment:
-            raise Forbidden(_("Your role can view datasets but not create them. Ask an administrator."))
+        making.require_maker(owner)
         upload = uploads.keep(request.FILES.get("file"), owner=owner, kind=Upload.Kind.SAMPLES)
     except Refusal as error:
         return render(request, "datasets/new.html", {"error": str(error)}, status=status_of(error))
@@ -101,7 +99,9 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def dataset_sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One sample with every contestant's output side by side."""
-    samples = Sample.objects.select_related("dataset").filter(dataset__in=_ready(request), dataset__slug=slug)
+    samples = Sample.objects.select_related("dataset").filter(
+        dataset__in=Dataset.objects.visible_to(request.user).ready(), dataset__slug=slug
+    )
     return render(request, "datasets/sample.html", pages.sample_page(get_object_or_404(samples, pk=pk)))
 
 
@@ -117,7 +117,7 @@ def dataset_outputs(request: HttpRequest, slug: str) -> HttpResponse:
 @csrf_protect
 @login_required
 def _dataset_outputs(request: HttpRequest, slug: str) -> HttpResponse:
-    shown = get_object_or_404(_ready(request), slug=slug)
+    shown = get_object_or_404(Dataset.objects.visible_to(request.user).ready(), slug=slug)
     form = OutputsUploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         asked: dict[str, Any] = {name: form.cleaned_data[name] for name in ("contestant", "version")}
@@ -138,7 +138,7 @@ def _dataset_outputs(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def dataset_export(request: HttpRequest, slug: str) -> HttpResponseBase:
     """All of it as Parquet with a card."""
-    shown = get_object_or_404(_ready(request), slug=slug)
+    shown = get_object_or_404(Dataset.objects.visible_to(request.user).ready(), slug=slug)
     return to_be_saved(streamed(request, hub.dataset_zip(shown)), "application/zip", f"{shown.slug}-hub.zip")
 
 
@@ -164,7 +164,3 @@ def dataset_delete(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _visible(request: HttpRequest, slug: str) -> Dataset:
     return get_object_or_404(Dataset.objects.visible_to(request.user).select_related("owner"), slug=slug)
-
-
-def _ready(request: HttpRequest) -> QuerySet[Dataset]:
-    return Dataset.objects.visible_to(request.user).filter(state=Dataset.State.READY)

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_field
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
@@ -60,7 +60,7 @@ class RunImportSerializer(serializers.ModelSerializer[RunImport]):
     taken at its word. error: why nothing could be read. dataset: what battles of it became.
     """
 
-    report = serializers.SerializerMethodField()
+    report = serializers.DictField(read_only=True)
     dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True, allow_null=True)
 
     class Meta:
@@ -69,10 +69,6 @@ class RunImportSerializer(serializers.ModelSerializer[RunImport]):
             *("id", "name", "size", "sha256", "source", "state", "progress", "is_wanted", "error", "report"),
             *("dataset", "created", "ended"),
         ]
-
-    @extend_schema_field(OpenApiTypes.OBJECT)
-    def get_report(self, row: RunImport) -> Any:
-        return row.report
 
 
 EITHER = PolymorphicProxySerializer("RunOrImport", [RunSerializer, RunImportSerializer], resource_type_field_name=None)

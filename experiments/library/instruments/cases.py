@@ -11,8 +11,9 @@ from django.utils.translation import gettext_lazy
 from accounts.errors import Forbidden
 from experiments.library.instruments import findings
 from experiments.library.instruments.findings import Finding
+from experiments.library.instruments.services import require_change
 from experiments.models import Annotation, Instrument, InstrumentCase, InstrumentVersion, Run
-from experiments.workflows.base.instruments import Definition, answer_of, rubric_of
+from experiments.workflows.base.instruments import Definition, Dimension, answer_of, rubric_of
 from experiments.workflows.base.rubrics import Label, Scale
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def keep(
     instrument: Instrument, run: Run, *, by: "User", unit: str, place: int, subject: str, expected: Mapping[str, Any]
 ) -> InstrumentCase:
     """A test case, in the place of the one that there is of this unit. Raises Forbidden."""
-    _require_change(instrument, by)
+    require_change(instrument, by)
     if instrument.cases.count() >= MOST_CASES:
         raise Forbidden(_("An instrument has at most %(most)s test cases.") % {"most": MOST_CASES})
     case, _is_new = InstrumentCase.objects.update_or_create(
@@ -95,13 +96,8 @@ def keep(
 
 def delete(case: InstrumentCase, *, by: "User") -> None:
     """Raises Forbidden."""
-    _require_change(case.instrument, by)
+    require_change(case.instrument, by)
     case.delete()
-
-
-def _require_change(instrument: Instrument, by: "User") -> None:
-    if not Instrument.objects.changeable_by(by).filter(pk=instrument.pk).exists():
-        raise Forbidden(_("You can view this instrument but not change it. Save it as one of your own instead."))
 
 
 def checked(cases: Iterable[InstrumentCase], version: InstrumentVersion, reader: "User") -> list[Checked]:
@@ -115,7 +111,7 @@ def checked(cases: Iterable[InstrumentCase], version: InstrumentVersion, reader:
         Checked(
             case,
             tuple(
-                _check(definition, name, case.expected[name], said.get((case.run_id, *_unit(case), name)))
+                _check(definition.by_name[name], case.expected[name], said.get((case.run_id, *_unit(case), name)))
                 for name in definition.by_name
                 if name in case.expected
             ),
@@ -128,12 +124,9 @@ def _unit(row: Annotation | InstrumentCase) -> tuple[str, int, str]:
     return row.unit, row.place, row.subject
 
 
-def _check(definition: Definition, name: str, expected: Any, found: Finding | None) -> Check:
-    dimension = definition.by_name[name]
-    value = found.annotation.value if found else None
-    holds = None if value is None else _same(answer_of(dimension, value), expected)
+def _check(dimension: Dimension, expected: Any, found: Finding | None) -> Check:
+    if found is None or found.annotation.value is None:
+        return Check(dimension.title, expected, found, None)
+    said: Any = answer_of(dimension, found.annotation.value)
+    holds = set(said) == set(expected) if isinstance(expected, list) else bool(said == expected)
     return Check(dimension.title, expected, found, holds)
-
-
-def _same(said: Any, expected: Any) -> bool:
-    return set(said) == set(expected) if isinstance(expected, list) else bool(said == expected)

@@ -56,7 +56,7 @@ def revise(
     where the definition is the same. Raises Forbidden, Invalid, and Conflict when it is not the newest one any more.
     """
     instrument = version.instrument
-    _require_change(instrument, by)
+    require_change(instrument, by)
     title = instrument.title if title is None else title
     description = instrument.description if description is None else description
     checked = _checked(title, description, definition)
@@ -72,7 +72,7 @@ def revise(
 
 def archive(instrument: Instrument, *, by: "User", is_archived: bool = True) -> bool:
     """Offer it no longer, or again; False when that was so. Scans and scores that name it stay. Raises Forbidden."""
-    _require_change(instrument, by)
+    require_change(instrument, by)
     with transaction.atomic():
         rows = Instrument.objects.filter(pk=instrument.pk, archived__isnull=is_archived)
         if not rows.update(archived=timezone.now() if is_archived else None):
@@ -114,7 +114,7 @@ def _checked(title: str, description: str, definition: Any) -> Definition:
     return checked
 
 
-def _require_change(instrument: Instrument, by: "User") -> None:
+def require_change(instrument: Instrument, by: "User") -> None:
     if not Instrument.objects.changeable_by(by).filter(pk=instrument.pk).exists():
         raise Forbidden(_("You can view this instrument but not change it. Save it as one of your own instead."))
 

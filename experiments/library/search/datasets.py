@@ -3,7 +3,7 @@
 These texts are in no index: of each table the newest rows are looked through.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -69,14 +69,15 @@ def find_datasets(asked: Asked, person: "User | AnonymousUser") -> list[DatasetG
 
 
 def _hits(asked: Asked, person: "User | AnonymousUser") -> Iterator[tuple[Dataset, DatasetHit]]:
-    ready = Dataset.objects.visible_to(person).filter(state=Dataset.State.READY)
+    ready = Dataset.objects.visible_to(person).ready()
     for dataset in ready.filter(_contain(asked, "name", "description")).order_by("-created", "pk")[:MOST]:
         if parts := _found([dataset.description, dataset.name], asked):
             yield dataset, DatasetHit("dataset", _("Name and description"), dataset.get_absolute_url(), parts)
     samples = _newest(Sample.objects.filter(dataset__in=ready), SAMPLES)
     for sample in samples.filter(_contain(asked, "instruction")).select_related("dataset")[:MOST]:
         if parts := _found([sample.instruction], asked):
-            yield sample.dataset, DatasetHit("sample", _sample_label(sample), _sample_address(sample), parts)
+            label = _("Sample %(number)s") % {"number": sample}
+            yield sample.dataset, DatasetHit("sample", label, _sample_address(sample), parts)
     outputs = _newest(Output.objects.filter(sample__dataset__in=ready), LONG_TEXTS)
     for output in outputs.filter(_contain(asked, "text")).select_related("sample__dataset", "contestant")[:MOST]:
         if parts := _found([output.text], asked):
@@ -100,28 +101,22 @@ def _newest(rows: QuerySet[Row], count: int) -> QuerySet[Row]:
 
 
 def _contain(asked: Asked, *fields: str) -> Q:
-    """That each word is somewhere in one of the fields. What a database compares is coarser than what `holds` does."""
-    typed = {word.folded: asked.text[word.start : word.end] for word in words(asked.text)}
+    """That each word is somewhere in one of the fields. What a database compares is coarser than what `holds` does:
+    SQLite takes no account of case in ASCII alone, and no database of accents.
+    """
+    as_typed = {word.folded: asked.text[word.start : word.end] for word in words(asked.text)}
     found = Q()
     for word in {word for one in asked.phrases for word in one.words}:
-        forms = _forms(word, typed.get(word, word))
+        typed = as_typed.get(word, word)
+        forms = {word} if typed.isascii() else {word, typed, typed.lower(), typed.capitalize()}
         found &= reduce(or_, (Q(**{f"{name}__icontains": form}) for name in fields for form in forms))
     return found
-
-
-def _forms(word: str, typed: str) -> Iterable[str]:
-    """SQLite takes no account of case in ASCII alone, and no database of accents."""
-    return {word} if typed.isascii() else {word, typed, typed.lower(), typed.capitalize()}
 
 
 def _found(texts: Sequence[str], asked: Asked) -> list[Part]:
     if not holds(texts, asked.phrases) or any(holds(texts, [one]) for one in asked.without):
         return []
     return excerpt(texts, asked.phrases)
-
-
-def _sample_label(sample: Sample) -> str:
-    return _("Sample %(number)s") % {"number": sample}
 
 
 def _sample_address(sample: Sample) -> str:

@@ -124,7 +124,9 @@ def find(asked: Asked, person: "User | AnonymousUser", *, before: int | None = N
 def matching(asked: Asked, person: "User | AnonymousUser") -> QuerySet[Passage]:
     """Of what the person may see: an experiment at a time where that is little. Raises Invalid."""
     rows = Passage.objects.filter(_conditions(asked, person)).order_by()
-    if wanted := _sought(asked):
+    marks = [_marks(name, asked.filters[name]) for name in MARKED if name in asked.filters]
+    excluded = [one for name in MARKED for one in _marks(name, asked.excluded.get(name, ()))]
+    if wanted := Sought(asked.phrases, tuple(marks), asked.without, tuple(excluded)):
         rows = rows.filter(words__matches=wanted)
     visible = Experiment.objects.visible_to(person).order_by()
     few = list(visible.values_list("pk", flat=True)[: FEW + 1])
@@ -153,15 +155,8 @@ def _texts(passage: Passage, others: dict[UUID, str]) -> list[str]:
     return said({"text": message.text, "raw_text": message.raw_text, "operator": message.operator})
 
 
-def _sought(asked: Asked) -> Sought:
-    """What the index is asked for."""
-    marks = [_marks(name, asked.filters[name]) for name in MARKED if name in asked.filters]
-    excluded = [one for name in MARKED for one in _marks(name, asked.excluded.get(name, ()))]
-    return Sought(asked.phrases, tuple(marks), asked.without, tuple(excluded))
-
-
 def _conditions(asked: Asked, person: "User | AnonymousUser") -> Q:
-    """What the rows are asked for beside it. Raises Invalid."""
+    """What the rows are asked for beside the index. Raises Invalid."""
     found = Q(kind__in=USUALLY) if "in" not in asked.filters else Q()
     for name, read in CONDITIONS.items():
         if values := asked.filters.get(name):
@@ -188,14 +183,6 @@ def _state(value: str, person: "User | AnonymousUser") -> Q:
     return Q(run__state__in=states)
 
 
-def _since(value: str, person: "User | AnonymousUser") -> Q:
-    return Q(created__gte=_midnight(value))
-
-
-def _until(value: str, person: "User | AnonymousUser") -> Q:
-    return Q(created__lt=_midnight(value) + timedelta(days=1))
-
-
 def _midnight(value: str) -> datetime:
     try:
         day = date.fromisoformat(value)
@@ -204,10 +191,6 @@ def _midnight(value: str) -> datetime:
     if not 2000 <= day.year <= 2200:
         raise Invalid(q=_("%(value)s is not a date between the years 2000 and 2200.") % {"value": value})
     return datetime.combine(day, time(), UTC)
-
-
-def _project(value: str, person: "User | AnonymousUser") -> Q:
-    return Q(experiment__project__in=Project.objects.visible_to(person).filter(name__iexact=value))
 
 
 def _place(value: str, person: "User | AnonymousUser") -> Q:
@@ -221,8 +204,10 @@ def _place(value: str, person: "User | AnonymousUser") -> Q:
 
 CONDITIONS: dict[str, Callable[[str, "User | AnonymousUser"], Q]] = {
     "state": _state,
-    "from": _since,
-    "to": _until,
-    "project": _project,
+    "from": lambda value, person: Q(created__gte=_midnight(value)),
+    "to": lambda value, person: Q(created__lt=_midnight(value) + timedelta(days=1)),
+    "project": lambda value, person: Q(
+        experiment__project__in=Project.objects.visible_to(person).filter(name__iexact=value)
+    ),
     "in": _place,
 }

@@ -23,7 +23,7 @@ def set_up_with(sought: Sought) -> Q:
     return Q(experiment__in=found.order_by().values("experiment"))
 
 
-def with_message(sought: Sought, where: Q | None = None) -> Q:
-    """Runs in which a message fits. where: of its passage."""
-    found = Passage.objects.filter(where or Q(), kind=MESSAGE, words__matches=sought)
+def with_message(sought: Sought) -> Q:
+    """Runs in which a message fits."""
+    found = Passage.objects.filter(kind=MESSAGE, words__matches=sought)
     return Q(pk__in=(found if sought else found.none()).order_by().values("run"))

@@ -8,7 +8,6 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import get_conditional_response, patch_vary_headers
@@ -37,7 +36,7 @@ KEPT_SECONDS = 3600  # by browsers: a dataset that is withdrawn is out of sight 
 @require_GET
 def dataset_contestants(request: HttpRequest, slug: str) -> HttpResponse:
     """Who is compared, with what each has made; whoever may, changes here how they are shown and leaves them out."""
-    dataset = get_object_or_404(_ready(request), slug=slug)
+    dataset = get_object_or_404(Dataset.objects.visible_to(request.user).ready(), slug=slug)
     context = {
         "dataset": dataset,
         "shares": dataset_pages.shares(dataset),
@@ -51,7 +50,9 @@ def dataset_contestants(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def contestant_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The buttons of a contestant: describe, void, restore."""
-    visible = Contestant.objects.filter(dataset__in=_ready(request), dataset__slug=slug)
+    visible = Contestant.objects.filter(
+        dataset__in=Dataset.objects.visible_to(request.user).ready(), dataset__slug=slug
+    )
     contestant = get_object_or_404(visible.select_related("dataset"), pk=pk)
     back_to(request, "dataset-contestants", slug)
     by, action, told = person(request), request.POST.get("action"), ""
@@ -92,10 +93,6 @@ def dataset_image(request: HttpRequest, slug: str, sha: str) -> HttpResponseBase
     if not is_public:
         patch_vary_headers(response, ["Cookie"])
     return response
-
-
-def _ready(request: HttpRequest) -> QuerySet[Dataset]:
-    return Dataset.objects.visible_to(request.user).filter(state=Dataset.State.READY)
 
 
 # --- logs ---

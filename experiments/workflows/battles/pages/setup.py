@@ -61,7 +61,7 @@ class Offer:
 
 def _datasets(person: Any) -> list[Dataset]:
     """Those whose samples a person may have compared, the newest first."""
-    return list(Dataset.objects.visible_to(person).filter(state=Dataset.State.READY).order_by("-created", "slug"))
+    return list(Dataset.objects.visible_to(person).ready().order_by("-created", "slug"))
 
 
 def _chosen(offered: Sequence[Dataset], slug: str) -> Offer | None:
