@@ -17,8 +17,7 @@ from rest_framework.serializers import BaseSerializer
 from accounts.attachments import streamed, to_be_saved
 from accounts.errors import NotFound
 from accounts.scopes import Scope
-from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, spends, spent, validated
+from experiments.api.requests import PROBLEMS, RIVALLED, person, spends, spent, validated
 from experiments.api.serializers import InBatchesSerializer, shown_batches
 from experiments.api.shapes import shape
 from experiments.library.imports.api import DocumentParser
@@ -40,7 +39,6 @@ FOUGHT = [
     OpenApiParameter("campaign", str, many=True, required=True, description="The ids of 2 to 6 campaigns."),
     OpenApiParameter("contestant", str, required=True, description="Its name."),
 ]
-RIVALLED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
 
 class CreateStudy(serializers.Serializer[Any]):

@@ -13,13 +13,10 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from accounts.scopes import Scope
-from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, validated
+from experiments.api.requests import PROBLEMS, RIVALLED, person, validated
 from experiments.library.instruments import builtin, services
 from experiments.models import Annotation, Instrument, InstrumentVersion
 from experiments.models.instruments import LONGEST_DESCRIPTION, LONGEST_TITLE
-
-RIVALLED = {**PROBLEMS, 409: ProblemSerializer}
 
 
 class InstrumentVersionSerializer(serializers.ModelSerializer[InstrumentVersion]):

@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, spends, spent, validated
+from experiments.api.requests import PROBLEMS, RIVALLED, person, spends, spent, validated
 from experiments.library.datasets.api import StreamedParser
 from experiments.models import Battle, Campaign, Dataset, Experiment, LogImport, Verdict
 from experiments.runs.run_api import OfRun
@@ -26,8 +26,6 @@ from experiments.workflows.battles.campaign.logs import queueing
 from experiments.workflows.battles.campaign.logs.columns import Columns
 from experiments.workflows.battles.campaign.progress import Progress, progress
 from experiments.workflows.shards import SHARDED
-
-CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
 
 class OpenReason(serializers.Serializer[Any]):
@@ -137,7 +135,7 @@ class StopView(APIView):
 class ResumeView(APIView):
     """Resume a stopped campaign, and retry what is open or missing, including contestants added since."""
 
-    @extend_schema(request=Resumption, responses={200: CampaignSerializer, **CONTESTED})
+    @extend_schema(request=Resumption, responses={200: CampaignSerializer, **RIVALLED})
     @spends
     def post(self, request: Request, pk: str) -> Response:
         experiment = _experiment(request, pk)

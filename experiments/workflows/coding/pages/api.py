@@ -17,8 +17,7 @@ from rest_framework.views import APIView
 from accounts.attachments import streamed, to_be_saved
 from accounts.errors import Conflict
 from accounts.scopes import Scope
-from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, validated
+from experiments.api.requests import PROBLEMS, RIVALLED, person, validated
 from experiments.api.serializers import JudgmentSerializer
 from experiments.models import Cycle, Execution, Run
 from experiments.runs.reports.document import file_name
@@ -27,8 +26,6 @@ from experiments.workflows.coding import WORKFLOW
 from experiments.workflows.coding.pages import files, ratings, voiding
 from experiments.workflows.coding.pages.cycles import Contents, contents
 from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
-
-CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
 
 class SolutionSerializer(serializers.Serializer[Any]):
@@ -161,7 +158,7 @@ class VoidView(APIView):
 
     scope = Scope.REVIEW
 
-    @extend_schema(request=Voiding, responses={200: CycleSerializer, **CONTESTED})
+    @extend_schema(request=Voiding, responses={200: CycleSerializer, **RIVALLED})
     def post(self, request: Request, pk: int) -> Response:
         cycle, asked = _cycle(request, pk), validated(Voiding, request)
         is_done = voiding.void(cycle, by=person(request), reason=asked["reason"])
@@ -175,7 +172,7 @@ class RestoreView(APIView):
 
     scope = Scope.REVIEW
 
-    @extend_schema(request=None, responses={200: CycleSerializer, **CONTESTED})
+    @extend_schema(request=None, responses={200: CycleSerializer, **RIVALLED})
     def post(self, request: Request, pk: int) -> Response:
         cycle = _cycle(request, pk)
         is_done = voiding.restore(cycle, by=person(request))
