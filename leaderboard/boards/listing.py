@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.http import Http404
-from django.shortcuts import get_object_or_404
 from django.utils.translation import get_language
 
+from accounts.errors import NotFound
 from experiments.models import Board, Dataset
 from leaderboard.boards import compute
 from leaderboard.boards.caching import memoize
@@ -67,15 +66,18 @@ def visible_ladders(user: Any) -> LadderQuerySet:
 
 
 def ladder_of(user: Any, slug: str) -> Ladder:
-    """One that the user may see. Raises Http404."""
-    return get_object_or_404(visible_ladders(user), slug=slug)
+    """One that the user may see. Raises NotFound."""
+    ladder = visible_ladders(user).filter(slug=slug).first()
+    if ladder is None:
+        raise NotFound
+    return ladder
 
 
 def ladder_with_board(user: Any, slug: str) -> tuple[Ladder, Board]:
-    """Raises Http404 also for a ladder of runs, which has no board, and for one that is withdrawn."""
+    """Raises NotFound also for a ladder of runs, which has no board, and for one that is withdrawn."""
     ladder = ladder_of(user, slug)
     if ladder.board is None or ladder.withdrawn_reason:
-        raise Http404
+        raise NotFound
     return ladder, ladder.board
 
 
