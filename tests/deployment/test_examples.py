@@ -1,5 +1,6 @@
 """What is in `deploy/` fits the code and published schemas: commands, variables, and the rules of a deployment."""
 
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from django.core.management import call_command
 from arenasite.supervisor.parts import Parts
 from benchmarks import sizing
 from experiments.engine.callers import DRAIN_SECONDS
+from experiments.lab.observing import counting
 from tests.answering import answering
 from tests.sources import ROOT, sources
 
@@ -174,6 +176,34 @@ def test_what_is_within_the_measurement_is_called_measured_and_nothing_else():
 
     assert sizing.row(50, known) == ("50", "1", "1", "2", "150 MiB", "2,500", "measured")
     assert sizing.row(1000, known) == ("1,000", "20", "5", "25", "2.9 GiB", "50,000", "computed")
+
+
+def test_alerts_and_the_dashboard_name_figures_and_labels_that_there_are_and_rates_are_of_what_only_rises():
+    known = {}
+    for family in counting.FAMILIES:
+        if family.kind == "histogram":
+            known[f"{family.name}_bucket"] = {*family.labels, "le"}
+            known |= {f"{family.name}_{end}": set(family.labels) for end in ("sum", "count")}
+        else:
+            known[family.name] = set(family.labels)
+    dashboard = json.loads((DEPLOY / "grafana/arena-lab.json").read_text(encoding="utf-8"))
+    alerts = yaml.safe_load((DEPLOY / "prometheus/alerts.yaml").read_text(encoding="utf-8"))["groups"]
+    rules = [rule for group in alerts for rule in group["rules"]]
+    drawn = {target["expr"] for panel in dashboard["panels"] for target in panel["targets"]}
+
+    for expression in drawn | {rule["expr"] for rule in rules}:
+        names = set(re.findall(r"\barena_\w+", expression))
+        assert set() < names <= set(known), expression
+        labels = {label for group in re.findall(r"by \(([^)]*)\)", expression) for label in group.split(", ")}
+        labels |= set(re.findall(r"(\w+)=~?\"", expression))
+        assert labels <= set.union(*(known[name] for name in names)), expression
+        rising = set(re.findall(r"(?:rate|increase)\((arena_\w+)", expression))
+        assert all(name.endswith(("_total", "_bucket", "_count", "_sum")) for name in rising), expression
+        assert not any(name.endswith(("_total", "_bucket")) for name in names - rising), expression
+    for rule in rules:
+        there = set().union(*(known[name] for name in re.findall(r"arena_\w+", rule["expr"])))
+        for label in re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]):
+            assert label in rule["expr"] or label in there, rule
 
 
 def manifests():

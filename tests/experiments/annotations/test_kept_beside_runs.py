@@ -226,7 +226,7 @@ def test_programs_tag_read_and_set_words(api, charlie, talk):
     assert Api(create_token(charlie)).post("tags/", body).status_code == 404
 
 
-RUNS = reverse("runs")
+RUNS, HOME = reverse("runs"), reverse("home")
 
 
 def test_a_view_leads_to_its_filters_and_the_default_one_is_shown_where_nothing_is_asked_for(browser, read, alice):
@@ -289,9 +289,6 @@ def test_programs_keep_and_change_views(api, project):
     assert api.delete(address).status_code == 204
 
 
-HOME = reverse("home")
-
-
 def test_the_button_marks_a_run_which_is_then_first_on_the_home_page(browser, read, alice, talk):
     run = talk("Hello.")
     sent = {"kind": "run", "key": str(run.pk), "next": run.get_absolute_url()}
@@ -310,22 +307,20 @@ def test_the_button_marks_a_run_which_is_then_first_on_the_home_page(browser, re
     assert browser.post(reverse("favorite"), away)["Location"] == HOME, "the way back stays on this site"
 
 
-def test_what_others_hide_can_be_marked_and_is_still_hidden(alice, charlie, talk):
-    run = talk("Hello.")
-
-    favorites.mark("run", str(run.pk), by=charlie)
-    favorites.mark("board", "nowhere", by=charlie)
-
-    assert "home-favorites" not in signed_in(charlie).get(HOME).content.decode()
-    assert favorites.marked(alice) == {"run": [], "board": [], "contestant": []}
-
-
-def test_what_is_no_favorite_or_too_many_is_refused(alice, monkeypatch):
+def test_what_others_hide_can_be_marked_and_is_still_hidden_and_what_is_no_favorite_or_too_many_is_refused(
+    alice, charlie, talk, monkeypatch
+):
     too_long, unstorable = ("contestant", "x" * 201), ("contestant", "a\0b")
     for kind, key in (("user", "alice"), ("run", "the best"), ("board", ""), too_long, unstorable):
         with pytest.raises(Invalid):
             favorites.mark(kind, key, by=alice)
     assert not Favorite.objects.exists()
+
+    favorites.mark("run", str(talk("Hello.").pk), by=charlie)
+    favorites.mark("board", "nowhere", by=charlie)
+
+    assert "home-favorites" not in signed_in(charlie).get(HOME).content.decode()
+    assert favorites.marked(alice) == {"run": [], "board": [], "contestant": []}
 
     monkeypatch.setattr(favorites, "MOST", 1)
     first = favorites.mark("board", "one", by=alice)

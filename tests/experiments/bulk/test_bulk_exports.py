@@ -43,6 +43,11 @@ def talk(owner, said="Yours are =1+1 of seven.", **run):
     return record.run
 
 
+@pytest.fixture(autouse=True)
+def quiet(settings, tmp_path, woken_runs):
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+
+
 @pytest.fixture
 def runs(alice):
     rows = [talk(alice), deliberations.council(alice).run, contest_rows.contest(alice, 1).run]
@@ -63,12 +68,6 @@ def unpacked(row):
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def empty_the_platform():
-    for model in (Ballot, Judgment, Message, Execution, Call):
-        model.objects.all().delete()
-    Experiment.objects.all().delete()
-
-
 def facts(run):
     """What was said and found, whatever it is called here."""
     texts = [(m.turn, m.seat, m.raw_text, m.text, m.reasoning) for m in run.messages.all()]
@@ -84,13 +83,12 @@ def facts(run):
 
 @pytest.mark.databases
 @pytest.mark.parametrize("format_", [name for name, one in FORMATS.items() if one.returns])
-def test_what_is_exported_and_imported_on_an_empty_platform_is_equal(runs, export, alice, format_, settings, tmp_path):
-    """Edge case 65."""
-    settings.UPLOADS_DIR = tmp_path / "uploads"
+def test_what_is_exported_and_imported_on_an_empty_platform_is_equal(runs, export, alice, format_):
     row = export(format_)
     before = {run.experiment.workflow: facts(run) for run in runs}
     data = row.path.read_bytes()
-    empty_the_platform()
+    for model in (Ballot, Judgment, Message, Execution, Call, Experiment):
+        model.objects.all().delete()
 
     sent = SimpleUploadedFile(row.name, data)
     brought = queueing.keep(sent, by=alice, language="en", is_wanted=True)
@@ -153,30 +151,18 @@ def test_parquet_holds_the_same_rows_with_their_types(runs, export, tmp_path):
 
 @pytest.mark.databases
 def test_runs_are_chosen_as_in_their_list_and_none_that_may_not_be_seen(runs, alice):
-    for asked, count in (
-        ({}, 3),
-        ({"workflow": "council"}, 1),
-        ({"state": "failed"}, 0),
-        ({"search": "contest"}, 1),
-        ({"whose": "shared"}, 0),
-    ):
-        assert selecting.chosen(asked, by=alice).count() == count, asked
+    known = {"workflow=council": 1, "state=failed": 0, "search=contest": 1, "whose=shared": 0}
+    assert {one: selecting.chosen(dict([one.split("=")]), by=alice).count() for one in known} == known
+    assert selecting.chosen({}, by=alice).count() == 3
     assert selecting.ids({"experiment": str(runs[1].experiment_id)}, by=alice) == [str(runs[1].pk)]
     Experiment.objects.filter(pk=runs[0].experiment_id).update(visibility="lab")
     bob = User.objects.create_user("bob")
     found = [selecting.chosen({"whose": whose}, by=bob).count() for whose in ("all", "mine", "shared")]
     assert found == [1, 0, 1]
     Experiment.objects.update(visibility="private")
-    for by, asked in (
-        (alice, {"tag": "x"}),
-        (alice, {"runs": ["1"]}),
-        (alice, {"state": "odd"}),
-        (alice, {"workflow": "poker"}),
-        (alice, {"state": "failed"}),
-        (alice, {"whose": "his"}),
-        (bob, {}),
-        (bob, {"experiment": str(runs[0].experiment_id)}),
-    ):
+    wrong = [{"tag": "x"}, {"runs": ["1"]}, {"state": "odd"}, {"workflow": "poker"}, {"state": "failed"}]
+    of_bob = [(bob, {}), (bob, {"experiment": str(runs[0].experiment_id)})]
+    for by, asked in (*((alice, one) for one in (*wrong, {"whose": "his"})), *of_bob):
         with pytest.raises(Invalid):
             selecting.ids(asked, by=by)
 
@@ -260,11 +246,6 @@ def test_of_a_run_that_is_written_nothing_is_held(format_, tmp_path, alice):
     assert len(held) == 5
     assert path.stat().st_size
     assert held[-1] - held[1] < len(text), "less than one run's text, after three more"
-
-
-@pytest.fixture(autouse=True)
-def quiet(settings, tmp_path, woken_runs):
-    settings.UPLOADS_DIR = tmp_path / "uploads"
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from experiments.lab.observing.counting import Counts
 from experiments.lab.observing.exposition import exposition
 from experiments.models import Call, ProviderModel, Run
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("nothing_counted")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_what_is_played_is_counted_call_by_call_with_its_money_where_a_price_is_known_and_failures_by_kind(
@@ -111,6 +111,7 @@ def total(field=FIELD):
     return float(counting.connect().hget(counting.TOTALS, field) or 0)
 
 
+@pytest.mark.usefixtures("nothing_counted")
 def test_what_several_processes_count_is_added_up_and_goes_on_after_redis_has_forgotten_it():
     for times in (1, 2, 3):
         counts = Counts(counting.connect)
@@ -139,6 +140,7 @@ class Unsure:
         return told
 
 
+@pytest.mark.usefixtures("nothing_counted")
 def test_a_batch_of_unknown_fate_is_counted_once():
     for redis in (Unsure(has_arrived=True), Unsure(has_arrived=False)):
         counting.connect().delete(counting.TOTALS)
@@ -150,6 +152,7 @@ def test_a_batch_of_unknown_fate_is_counted_once():
         assert total() == 2, redis._has_arrived
 
 
+@pytest.mark.usefixtures("nothing_counted")
 def test_threads_lose_no_count():
     counts = Counts(counting.connect)
 

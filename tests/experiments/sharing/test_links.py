@@ -171,15 +171,6 @@ def shown(played):
     return run
 
 
-@pytest.fixture
-def later(shown, alice, drive):
-    """One of the same experiment that was begun, and ended, after that."""
-    [run] = actions.start(shown.experiment, by=alice)
-    drive()
-    run.refresh_from_db()
-    return run
-
-
 def pages_of(run):
     call, message = run.calls.first(), run.messages.first()
     own = ("", "status/", "news/", "report/html/", "export/jsonl/", "export/csv/")
@@ -201,8 +192,10 @@ def cora(django_user_model):
 
 
 @pytest.mark.databases
-def test_a_run_begun_after_the_approval_is_shown_once_it_is_approved_itself(shown, later, charlie, cora, alice):
-    visitor = Client()
+def test_a_run_begun_after_the_approval_is_shown_once_it_is_approved_itself(shown, drive, charlie, cora, alice):
+    visitor, [later] = Client(), actions.start(shown.experiment, by=alice)
+    drive()
+    later.refresh_from_db()
 
     assert [page for page in pages_of(later) if not sent_away(visitor, page)] == []
     assert [page for page in pages_of(shown)[:-1] if sent_away(visitor, page)] == []
