@@ -15,7 +15,6 @@ from experiments.review import flagging
 from experiments.runs.reports.document import document
 from experiments.runs.reports.importing import import_document
 from experiments.runs.steering import branching
-from tests.cases import each_case
 from tests.experiments.search.transcripts import found, talk
 from tests.fixtures import add_model
 
@@ -156,13 +155,12 @@ def test_a_word_takes_room_once_and_the_space_between_two_texts_that_of_a_word(m
     assert content([], ["one two", "three four"]).words == ("one", "two", "=", "three")
 
 
-@each_case("long_text", [0, 1_000])
-def test_words_are_the_same_however_they_are_looked_for(monkeypatch, long_text):
-    monkeypatch.setattr(words, "LONG_TEXT", long_text)
+def test_words_are_the_same_however_they_are_looked_for(monkeypatch):
     text = f"It's THE_end, 3.5 of\t(them)\n\n{'x' * 70} -- a_b"
-
-    assert words.folded_words(text, 9) == ["it", "s", "the", "end", "3", "5", "of", "them", "x" * 64]
-    assert content([], [text, "Ärger"]).words[-4:] == ("a", "b", "=", "arger")
+    for long_text in (0, 1_000):
+        monkeypatch.setattr(words, "LONG_TEXT", long_text)
+        assert words.folded_words(text, 9) == ["it", "s", "the", "end", "3", "5", "of", "them", "x" * 64]
+        assert content([], [text, "Ärger"]).words[-4:] == ("a", "b", "=", "arger")
 
 
 def test_postgresql_is_given_marks_and_places_and_asked_for_all_phrases_one_of_each_marks(monkeypatch):
