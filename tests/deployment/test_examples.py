@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import kubernetes_validate
@@ -217,10 +218,9 @@ def pods():
     return {one["metadata"]["name"]: one["spec"]["template"]["spec"] for one in found}
 
 
-@pytest.mark.parametrize("version", ["1.28", "1.37"], ids=["the oldest that is promised", "the newest"])
-def test_manifests_fit_the_published_schemas(version, subtests):
-    for manifest in manifests():
-        with subtests.test(f"{manifest['kind']} {manifest['metadata']['name']}"):
+def test_manifests_fit_the_published_schemas_of_the_oldest_version_that_is_promised_and_the_newest(subtests):
+    for version, manifest in product(("1.28", "1.37"), manifests()):
+        with subtests.test(f"{version} {manifest['kind']} {manifest['metadata']['name']}"):
             kubernetes_validate.validate(manifest, version, strict=True)
 
 

@@ -7,7 +7,6 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from experiments.engine import jobs
 from experiments.lab.catalog import syncing as catalog
 from experiments.models import ModelPrice, Provider, ProviderModel
 
@@ -175,7 +174,6 @@ def test_a_provider_is_added_with_its_models_changed_when_it_is_added_again_and_
 def test_a_file_names_a_pool_of_models(tmp_path):
     pool = tmp_path / "pool.txt"
     pool.write_text("# our own\none\n\ntwo  # the large one\none\n")
-
     add("http://127.0.0.1:9/v1", "--models", str(pool), "--model", "three", "--allow-private")
 
     assert {model.slug for model in ProviderModel.objects.available()} == {"one", "two", "three"}
@@ -206,7 +204,6 @@ def test_every_model_is_asked_for_a_word_and_those_that_are_silent_are_named(sim
 
 def test_the_models_of_every_active_provider_are_listed(simulated):
     add(simulated.base_url, "--allow-private")
-
     said, _ = run("sync_models")
 
     assert ProviderModel.objects.filter(slug="sim/cooperative", provider__name="lab").exists()
@@ -235,11 +232,8 @@ def test_a_missing_key_is_named_and_nobody_is_asked_without_it(monkeypatch):
         run("sync_models")
 
 
-def test_a_sweep_wakes_queued_runs(arena, start, monkeypatch):
-    queued, woken = start(arena()), []
-    monkeypatch.setattr(jobs, "wake", woken.append)
-
-    said, _ = run("sweep")
-
-    assert woken == [queued.pk]
-    assert said == "1 runs wait for a driver.\n"
+def test_a_sweep_wakes_queued_runs(arena, start, woken_runs):
+    queued = start(arena())
+    woken_runs.clear()
+    assert run("sweep")[0] == "1 runs wait for a driver.\n"
+    assert woken_runs == [queued.pk]
