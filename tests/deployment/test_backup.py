@@ -1,4 +1,4 @@
-"""What is restored from a backup is what was there: word by word, rank by rank, on either database."""
+"""What is restored from a backup is what was there, on either database; and how old it is goes on record."""
 
 import itertools
 import json
@@ -6,21 +6,27 @@ import os
 import sqlite3
 import uuid
 import zipfile
+from datetime import UTC, datetime, timedelta
 
 import django_rq
 import psycopg
 import pytest
 from django.conf import settings
+from django.core.cache import caches
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
+from django.utils import timezone
 from rq import SimpleWorker
 
 from accounts.crypto import encrypt
+from accounts.models import AuditEntry
 from arenasite.backups import archive as archives
 from arenasite.backups import restoring, taking
 from arenasite.backups.archive import BackupRefused, Reader, tables, writing
 from experiments.engine import leases, recording
+from experiments.lab.observing import backups
+from experiments.lab.observing.counting import BACKUP
 from experiments.library.datasets import images
 from experiments.models import Call, Execution, Image, Instrument, Message, Passage, Provider, ProviderKey, Run, Step
 from experiments.runs import actions
@@ -30,9 +36,12 @@ from tests.arenasite.platforms import manage, with_tables
 from tests.environment import WANTS_POSTGRES
 from tests.experiments.datasets.files import png
 from tests.experiments.engine.crashes import PowerCut, expire_leases, transcript
+from tests.experiments.observing.conftest import figures, nothing_counted
+from tests.fixtures import signed_in
 from tests.leaderboard import boards
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
+__all__ = ["figures", "nothing_counted"]
+pytestmark = pytest.mark.django_db(transaction=True)  # those of the whole `lab` are system tests
 
 ODD = {"z": 1e22, "a": [-0.0, 1e-7, 12345678901234567890, None, "é\u2028=1+1"], "m": {"y": 1, "b": True}}
 
@@ -59,12 +68,12 @@ def lab(arena, start, drive, alice):
 def contents(path):
     """What must be equal between two backups of the same, as values: databases write numbers and names anew."""
     archive = Reader(path)
-    rows = {name: sorted(map(_even, archive.lines(name))) for name in archive.names("tables/")}
+
+    def even(row):
+        return json.dumps(json.loads(json.dumps(row), parse_int=_number, parse_float=_number), sort_keys=True)
+
+    rows = {name: sorted(map(even, archive.lines(name))) for name in archive.names("tables/")}
     return {**rows, **{part: archive.manifest[part] for part in ("migrations", "files")}}
-
-
-def _even(row):
-    return json.dumps(json.loads(json.dumps(row), parse_int=_number, parse_float=_number), sort_keys=True)
 
 
 def _number(text):
@@ -141,6 +150,7 @@ def test_a_backup_fits_a_database_of_the_other_kind_and_lets_nobody_of_a_demonst
         kept = again
 
 
+@pytest.mark.system
 @pytest.mark.databases
 def test_a_live_run_goes_on_and_repeats_nothing(arena, start, drive, provider, backup, idle, monkeypatch):
     """The machine burns down right after the backup, which was taken in the middle of a run's third call."""
@@ -276,6 +286,7 @@ def as_of_before(kept, path):
     return before, newest
 
 
+@pytest.mark.system
 def test_it_is_restored_without_redis_at_its_own_tables_and_brought_up_to_date(arena, start, drive, backup, tmp_path):
     run, earlier = start(arena(max_turns=1, judge=False, filter=False)), tmp_path / "earlier.zip"
     drive()
@@ -290,3 +301,67 @@ def test_it_is_restored_without_redis_at_its_own_tables_and_brought_up_to_date(a
         words = database.execute("SELECT raw_text FROM experiments_message ORDER BY seq").fetchall()
     assert {before, newest} <= applied
     assert words == [(message.raw_text,) for message in run.messages.all()]
+
+
+@pytest.fixture
+def taken(tmp_path):
+    path = tmp_path / "arena.zip"
+    call_command("backup", str(path))
+    return path
+
+
+def test_page_figure_and_api_say_how_old_the_backup_on_record_is_and_whether_it_was_verified(admin, figures, tmp_path):
+    boss = signed_in(admin)
+
+    def page():
+        caches["memory"].clear()
+        return boss.get("/operator/now/").content.decode()
+
+    assert "manage.py backup" in page()
+    assert (BACKUP.name,) not in figures()
+    (tmp_path / "file").touch()
+    with pytest.raises(CommandError):
+        call_command("backup", str(tmp_path / "file" / "arena.zip"))
+    assert backups.last() is None, "one that was refused is not on record"
+
+    call_command("backup", str(taken := tmp_path / "arena.zip"))
+    entry = AuditEntry.objects.get(target=backups.TARGET)
+    assert (entry.name, entry.actor_id, entry.action) == ("arena.zip", None, AuditEntry.Action.EXPORTED)
+    sha256 = Reader(taken).manifest["digest"]
+    assert entry.detail == {"command": "backup", "bytes": taken.stat().st_size, "sha256": sha256}
+    assert "arena.zip" in page()
+    assert "not verified" in page()
+    at = figures()[BACKUP.name,]
+    assert timezone.now() - timedelta(minutes=5) < datetime.fromtimestamp(at, UTC) <= timezone.now()
+    told = boss.get("/api/operator/").json()["last_backup"]
+    assert (told["name"], told["size"], told["verified"]) == ("arena.zip", taken.stat().st_size, None)
+
+    call_command("verify_backup", str(taken))
+    assert "not verified" not in page()
+
+
+def test_a_verification_holds_for_the_backup_that_was_read_wherever_it_lies(taken, tmp_path):
+    call_command("backup", str(tmp_path / "newer.zip"))
+    call_command("verify_backup", str(taken))
+    assert (backups.last().name, backups.last().verified) == ("newer.zip", None)
+    copy = (tmp_path / "newer.zip").rename(tmp_path / "copy.zip")
+    whole = copy.read_bytes()
+
+    copy.write_bytes(whole[:-20])
+    with pytest.raises(CommandError):
+        call_command("verify_backup", str(copy))
+    assert backups.last().verified is None
+
+    copy.write_bytes(whole)
+    call_command("verify_backup", str(copy))
+    assert backups.last().verified
+
+
+@pytest.mark.system
+def test_where_there_is_no_database_it_is_verified_all_the_same_and_none_is_made(taken, tmp_path):
+    done = manage("verify_backup", str(taken), ARENA_DATA=str(tmp_path / "data"))
+
+    assert done.returncode == 0
+    assert "Whole:" in done.stdout
+    assert "not on record" in done.stderr
+    assert not list(tmp_path.glob("data/**/*.sqlite3"))

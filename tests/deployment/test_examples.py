@@ -1,10 +1,12 @@
 """What is in `deploy/` fits the code and published schemas: commands, variables, and the rules of a deployment."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import kubernetes_validate
@@ -15,6 +17,7 @@ from django.core.management import call_command
 from arenasite.supervisor.parts import Parts
 from benchmarks import sizing
 from experiments.engine.callers import DRAIN_SECONDS
+from experiments.lab.observing import counting
 from tests.answering import answering
 from tests.sources import ROOT, sources
 
@@ -176,6 +179,34 @@ def test_what_is_within_the_measurement_is_called_measured_and_nothing_else():
     assert sizing.row(1000, known) == ("1,000", "20", "5", "25", "2.9 GiB", "50,000", "computed")
 
 
+def test_alerts_and_the_dashboard_name_figures_and_labels_that_there_are_and_rates_are_of_what_only_rises():
+    known = {}
+    for family in counting.FAMILIES:
+        if family.kind == "histogram":
+            known[f"{family.name}_bucket"] = {*family.labels, "le"}
+            known |= {f"{family.name}_{end}": set(family.labels) for end in ("sum", "count")}
+        else:
+            known[family.name] = set(family.labels)
+    dashboard = json.loads((DEPLOY / "grafana/arena-lab.json").read_text(encoding="utf-8"))
+    alerts = yaml.safe_load((DEPLOY / "prometheus/alerts.yaml").read_text(encoding="utf-8"))["groups"]
+    rules = [rule for group in alerts for rule in group["rules"]]
+    drawn = {target["expr"] for panel in dashboard["panels"] for target in panel["targets"]}
+
+    for expression in drawn | {rule["expr"] for rule in rules}:
+        names = set(re.findall(r"\barena_\w+", expression))
+        assert set() < names <= set(known), expression
+        labels = {label for group in re.findall(r"by \(([^)]*)\)", expression) for label in group.split(", ")}
+        labels |= set(re.findall(r"(\w+)=~?\"", expression))
+        assert labels <= set.union(*(known[name] for name in names)), expression
+        rising = set(re.findall(r"(?:rate|increase)\((arena_\w+)", expression))
+        assert all(name.endswith(("_total", "_bucket", "_count", "_sum")) for name in rising), expression
+        assert not any(name.endswith(("_total", "_bucket")) for name in names - rising), expression
+    for rule in rules:
+        there = set().union(*(known[name] for name in re.findall(r"arena_\w+", rule["expr"])))
+        for label in re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]):
+            assert label in rule["expr"] or label in there, rule
+
+
 def manifests():
     texts = ((FOLDER / name).read_text() for name in KUSTOMIZATION["resources"])
     return [manifest for text in texts for manifest in yaml.safe_load_all(text)]
@@ -187,10 +218,9 @@ def pods():
     return {one["metadata"]["name"]: one["spec"]["template"]["spec"] for one in found}
 
 
-@pytest.mark.parametrize("version", ["1.28", "1.37"], ids=["the oldest that is promised", "the newest"])
-def test_manifests_fit_the_published_schemas(version, subtests):
-    for manifest in manifests():
-        with subtests.test(f"{manifest['kind']} {manifest['metadata']['name']}"):
+def test_manifests_fit_the_published_schemas_of_the_oldest_version_that_is_promised_and_the_newest(subtests):
+    for version, manifest in product(("1.28", "1.37"), manifests()):
+        with subtests.test(f"{version} {manifest['kind']} {manifest['metadata']['name']}"):
             kubernetes_validate.validate(manifest, version, strict=True)
 
 

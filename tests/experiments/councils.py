@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from experiments.workflows import council
 from experiments.workflows.base.records import Record
@@ -62,7 +63,27 @@ def but(replies: Mapping[str, Outcome | str]) -> Answering:
     return answer
 
 
-class Play:
+class Steps:
+    """What was asked and recorded, in order."""
+
+    steps: list[Step]
+
+    @property
+    def keys(self) -> list[str]:
+        return [step.key for step in self.steps]
+
+    def asked(self, *purposes: str) -> list[Ask]:
+        return [step for step in self.steps if isinstance(step, Ask) and step.purpose in purposes]
+
+    def step(self, key: str) -> Any:
+        [found] = [step for step in self.steps if step.key == key]
+        return found
+
+    def found(self, kind: str) -> list[Any]:
+        return [step.data for step in self.steps if isinstance(step, Record) and step.kind == kind]
+
+
+class Play(Steps):
     """A council played to its end, or until nothing is left to say to it."""
 
     def __init__(self, seats: Cast, answer: Answering = well, says: tuple[tuple[str, str], ...] = (), **config: object):
@@ -88,22 +109,8 @@ class Play:
         assert action in step.actions
         return Outcome(text=text, action=action)
 
-    @property
-    def keys(self) -> list[str]:
-        return [step.key for step in self.steps]
-
-    def asked(self, purpose: str) -> list[Ask]:
-        return [step for step in self.steps if isinstance(step, Ask) and step.purpose == purpose]
-
-    def step(self, key: str) -> Step:
-        [found] = [step for step in self.steps if step.key == key]
-        return found
-
     def data(self, key: str) -> Mapping:
         return self.step(key).data
-
-    def found(self, kind: str) -> list[Mapping]:
-        return [step.data for step in self.steps if isinstance(step, Record) and step.kind == kind]
 
     def told(self, key: str) -> str:
         """The last message of what was asked under a key."""

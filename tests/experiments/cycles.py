@@ -11,6 +11,7 @@ from experiments.workflows.base.replay import Replay
 from experiments.workflows.base.steps import Ask, Cast, End, Execute, Outcome, Seat, Step
 from experiments.workflows.coding.config import Config
 from tests.experiments import contests
+from tests.experiments.councils import Steps
 
 OFFLINE = Outcome(ok=False, error_kind="overloaded", error="The provider is overloaded.")
 LIMITED = Outcome(ok=False, error_kind="rate_limited", error="The provider asks to wait.")
@@ -70,20 +71,17 @@ def but(replies: Mapping[str, Reply]) -> Answering:
     def answer(step: Step) -> Outcome:
         starts = (key for key in replies if key.endswith("*") and step.key.startswith(key[:-1]))
         key = step.key if step.key in replies else next(starts, "")
-        return as_outcome(replies[key], step) if key else well(step)
+        reply = replies[key] if key else well
+        if isinstance(reply, Outcome):
+            return reply
+        if callable(reply):
+            return reply(step)
+        return Outcome(text=reply if isinstance(reply, str) else json.dumps(reply))
 
     return answer
 
 
-def as_outcome(reply: Reply, step: Step) -> Outcome:
-    if isinstance(reply, Outcome):
-        return reply
-    if callable(reply):
-        return reply(step)
-    return Outcome(text=reply if isinstance(reply, str) else json.dumps(reply))
-
-
-class Play:
+class Play(Steps):
     """A contest played until `stop_after` answers were given, or to its end.
 
     order: draws which of the steps under way is answered next; without, the one that was begun first is. recorded: of
@@ -123,24 +121,10 @@ class Play:
         self.outcomes |= {step.key: Outcome() for step in todo.steps if isinstance(step, Record)}
         return [step for step in todo.steps if not isinstance(step, Record)]
 
-    @property
-    def keys(self) -> list[str]:
-        return [step.key for step in self.steps]
-
-    def asked(self, *purposes: str) -> list[Ask]:
-        return [step for step in self.steps if isinstance(step, Ask) and step.purpose in purposes]
-
-    def step(self, key: str) -> Any:
-        [found] = [step for step in self.steps if step.key == key]
-        return found
-
     def told(self, key: str) -> str:
         """The prompt of what was asked under a key."""
         [prompt] = self.step(key).messages
         return str(prompt.content)
-
-    def found(self, kind: str) -> list[Any]:
-        return [step.data for step in self.steps if isinstance(step, Record) and step.kind == kind]
 
     def open(self) -> Collection[str]:
         return [step.key for step in self.waiting]

@@ -55,25 +55,18 @@ def counted(run, turn: int = 1) -> dict:
     return run.steps.filter(purpose="ballots_counted", turn=turn).latest("id").data
 
 
-def is_review(body) -> bool:
-    return "FINAL RANKING:" in body["messages"][-1]["content"]
-
-
-def is_chair(body) -> bool:
-    return "You are the chair" in body["messages"][-1]["content"]
-
-
 def member(says: str, review=None):
     """A model that says something, and prefers answers in the order of `review`: texts, the best first, or a function
     from labelled answers to a review. Without, it ranks them as they are shown.
     """
 
     def answer(body):
-        if is_chair(body):
+        asked = body["messages"][-1]["content"]
+        if "You are the chair" in asked:
             return f"{says} All in all."
-        if not is_review(body):
+        if "FINAL RANKING:" not in asked:
             return says
-        answers = dict(SHOWN.findall(body["messages"][-1]["content"]))
+        answers = dict(SHOWN.findall(asked))
         if callable(review):
             return review(answers)
         order = sorted(answers, key=lambda letter: review.index(answers[letter])) if review else list(answers)

@@ -2,7 +2,6 @@
 
 from experiments.runs.comparison import MOST_WORDS, Said, compare, word_differences
 from experiments.setup.form_fields import as_typed, is_same, restored
-from tests.cases import each_case
 from tests.hanging import without_hanging
 
 
@@ -80,22 +79,16 @@ def test_texts_of_any_length_are_compared_at_once():
 SHOWN = "One.\r\nTwo.\n\nThree.\rFour.\n"
 
 
-def test_text_that_comes_back_with_other_line_ends_is_the_same():
+def test_text_that_comes_back_with_other_line_ends_is_the_same_and_unchanged_lines_keep_theirs():
     assert is_same(SHOWN.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n"), SHOWN)
     assert restored(as_typed(SHOWN), SHOWN) == SHOWN
     assert restored("a\na\n", "a\r\na\r\na\r\n") == "a\r\na\r\n", "lines that repeat are counted once"
-
-
-@each_case(
-    ("typed", "meant"),
-    [
+    for typed, meant in (
         ("One.\nTwo!\n\nThree.\nFour.\n", "One.\r\nTwo!\n\nThree.\rFour.\n"),
         ("Zero.\nOne.\nTwo.\n\nThree.\nFour.\n", "Zero.\n" + SHOWN),
         ("One.\nTwo.\n\nThree.\nFour.\nFive.", SHOWN + "Five."),
         ("", ""),
         ("Something else.\r\nEntirely.", "Something else.\nEntirely."),
-    ],
-)
-def test_what_was_not_changed_keeps_its_line_ends(typed, meant):
-    assert restored(typed, SHOWN) == meant
-    assert restored(typed.replace("\n", "\r\n").replace("\r\r", "\r"), SHOWN) == meant
+    ):
+        assert restored(typed, SHOWN) == meant, typed
+        assert restored(typed.replace("\n", "\r\n").replace("\r\r", "\r"), SHOWN) == meant, typed

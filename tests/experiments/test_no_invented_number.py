@@ -130,11 +130,10 @@ def assert_experiment(browser, run):
                 assert values == {"n": 0, **dict.fromkeys(("mean", "sd", "low", "high", "least", "most"))}, name
 
 
-def silent_in_the_second_turn(body):
-    return "No idea, this time." if "turn, number 2" in body["messages"][0]["content"] else reply(0.2)
-
-
 def test_a_turn_without_scores_between_two_with_scores_is_a_gap_in_every_line(judged, browser):
+    def silent_in_the_second_turn(body):
+        return "No idea, this time." if "turn, number 2" in body["messages"][0]["content"] else reply(0.2)
+
     run, _talk = judged(silent_in_the_second_turn, max_turns=3)
     assert {j.turn for j in Judgment.objects.filter(run=run) if j.scores} == {1, 3}
 
@@ -177,19 +176,16 @@ def classed(page, name):
 def assert_figures(page):
     """Every figure of what the judge found is a dash, and no chart draws a point."""
     facts = {f.text: f for f in page.root.iter("div") if [c.tag for c in f] == ["dt", "dd"]}
-    scores = {name: fact for name, fact in facts.items() if is_score(fact[0].text)}
+    of_judge = re.compile(r"deviat|cooperation|emotion|sentiment|judge's confidence", re.IGNORECASE)
+    scores = [fact for fact in facts.values() if of_judge.search(fact[0].text)]
     assert len(scores) >= 3
-    for fact in scores.values():
+    for fact in scores:
         assert not DIGITS.search(without(fact[1], "muted")), fact.text
     charts = classed(page, "chart")
     assert len(charts) >= 3
     for chart in charts:
         assert not {"polyline", "polygon", "circle", "path", "svg"} & {part.tag for part in chart.iter()}, chart.text
         assert all(not DIGITS.search(cell.text) for cell in chart.iter("td")), chart.text
-
-
-def is_score(name):
-    return bool(re.search(r"deviat|cooperation|emotion|sentiment|judge's confidence", name, re.IGNORECASE))
 
 
 def assert_html(html):

@@ -1,5 +1,7 @@
 """A private dataset: no list, search or count speaks of it, and nothing of it is found by another one's address."""
 
+from itertools import product
+
 import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
@@ -9,7 +11,6 @@ from experiments.models import Battle
 from experiments.runs import actions
 from experiments.workflows.battles.campaign.boards import model_board
 from leaderboard.boards.compute import ensure_ladder
-from tests.cases import each_case
 from tests.experiments.battles import duels
 from tests.fixtures import add_model, signed_in
 
@@ -42,16 +43,15 @@ def fetch(browser, address):
     return answer.status_code, b"".join(answer).decode("latin-1")
 
 
-@each_case("who", ["a stranger", "a visitor"])
-def test_no_list_no_search_and_no_count_speaks_of_it(alices, charlie, who, settings):
+def test_no_list_no_search_and_no_count_speaks_of_it(alices, charlie, settings):
     settings.PUBLIC_VOTES = True
-    browser = signed_in(charlie) if who == "a stranger" else Client()
     lists = ("leaderboard/", "vote/", "vote/mine/", "datasets/", "battles/", "runs/", "leaderboard/methodology/")
     lists += tuple(f"api/{name}/" for name in ("ladders", "datasets", "battles", "experiments", "runs"))
+    stranger, visitor = signed_in(charlie), Client()
     sessions = Session.objects.count()
     asked = ("", "?search=demonstration", f"?dataset={alices['datasets']}", f"?board={alices['boards']}")
 
-    for address in (f"/{path}{query}" for path in lists for query in asked):
+    for address, browser in product((f"/{path}{query}" for path in lists for query in asked), (stranger, visitor)):
         status, text = fetch(browser, address)
         told = text.replace(address.partition("?")[2].partition("=")[2] or "?", "")
         assert status in {200, 302, 400, 401, 403, 404}, address

@@ -25,7 +25,6 @@ from experiments.runs.statistics.summary import (
 )
 from experiments.workflows.base.judge import SENTIMENTS
 from leaderboard.ratings.statistics import incomplete_beta, t_quantile
-from tests.cases import each_case
 
 
 def test_the_quantiles_of_t_are_those_of_every_printed_table_and_of_its_closed_forms():
@@ -53,21 +52,17 @@ def test_an_estimate_of_five_values_is_the_textbooks_and_equal_ones_have_no_spre
     assert (equal.mean, equal.sd, equal.low, equal.high) == (0.1, 0, 0.1, 0.1)
 
 
-@each_case(
-    ("values", "n", "missing", "mean", "sd", "no_interval"),
-    [
+def test_missing_values_are_left_out_and_counted_and_zero_is_none_of_them():
+    for values, *known in (
         ([None, 10, None, 20, None], 2, 3, 15, pytest.approx(math.sqrt(50)), ""),
         ([None, 10], 1, 1, 10, None, "one_value"),
         ([None, None], 0, 2, None, None, "no_value"),
         ([0, 0.0, None], 2, 1, 0, 0, ""),
-    ],
-)
-def test_missing_values_are_left_out_and_counted_and_zero_is_none_of_them(values, n, missing, mean, sd, no_interval):
-    found = estimate(values)
-
-    assert (found.n, found.missing, found.asked, found.mean) == (n, missing, len(values), mean)
-    assert (found.sd, found.no_interval) == (sd, no_interval)
-    assert (found.low is None) == (found.high is None) == bool(no_interval)
+    ):
+        found = estimate(values)
+        assert [found.n, found.missing, found.mean, found.sd, found.no_interval] == known, values
+        assert found.asked == len(values)
+        assert (found.low is None, found.high is None) == (bool(found.no_interval),) * 2, values
 
 
 def test_a_difference_is_taken_run_by_run():
@@ -88,16 +83,10 @@ def test_groups_of_different_spread_get_welchs_interval_and_those_without_a_clea
     assert found.high - found.difference == pytest.approx(t_quantile(0.95, 100 / 17) * math.sqrt(2.5))
     assert found.high - found.difference == pytest.approx(3.888, abs=0.002)
     assert (clear.difference, clear.low, clear.high) == (1, 1, 1)
-
-
-@each_case(
-    ("first", "second", "difference", "why"),
-    [([], [1, 2], None, "no_value"), ([5], [1, 3], 3, "one_value"), ([1, 3], [], None, "no_value")],
-)
-def test_groups_too_small_have_no_interval_and_say_why(first, second, difference, why):
-    found = contrast(first, second)
-
-    assert (found.difference, found.low, found.high, found.no_interval) == (difference, None, None, why)
+    small = (([], [1, 2], None, "no_value"), ([5], [1, 3], 3, "one_value"), ([1, 3], [], None, "no_value"))
+    for first, second, difference, why in small:
+        found = contrast(first, second)
+        assert (found.difference, found.low, found.high, found.no_interval) == (difference, None, None, why)
 
 
 def test_a_share_has_wilsons_interval():
@@ -129,42 +118,23 @@ def test_the_final_deviation_is_that_of_the_last_turn_alone_and_unknown_without_
     assert set(unjudged.values()) == {None}
 
 
-@each_case(
-    ("deviations", "deviated", "turn"),
-    [
-        ([20.0, 20], False, None),
-        ([20.01], True, 1),
-        ([0, 21, 5, 90], True, 2),
-        ([None, 20.1], True, 2),
-        ([None, 3], False, None),
-        ([None, None], None, None),
-        ([], None, None),
-    ],
-)
-def test_whether_and_when_a_run_deviated(deviations, deviated, turn):
-    values = values_of(facts(*deviations))
-
-    assert (values.deviated, values.deviated_in) == (deviated, turn)
-    scores = [None if value is None else {"goal_deviation": value} for value in deviations]
-    series = [judged(number, given) for number, given in enumerate(scores, 1)]
-    assert seat_metrics(series, tokens=0).turns_to_deviate == turn
+def test_whether_and_when_a_run_deviated():
+    known = {(20.0, 20): (False, None), (20.01,): (True, 1), (0, 21, 5, 90): (True, 2), (None, 20.1): (True, 2)}
+    known |= {(None, 3): (False, None), (None, None): (None, None), (): (None, None)}
+    for deviations, (deviated, turn) in known.items():
+        values = values_of(facts(*deviations))
+        assert (values.deviated, values.deviated_in) == (deviated, turn), deviations
+        scores = [None if value is None else {"goal_deviation": value} for value in deviations]
+        series = [judged(number, given) for number, given in enumerate(scores, 1)]
+        assert seat_metrics(series, tokens=0).turns_to_deviate == turn, deviations
 
 
-@each_case(
-    ("state", "origin", "switches", "why"),
-    [
-        ("completed", "live", [], ""),
-        ("stopped", "live", ["stopped"], ""),
-        ("failed", "live", ["stopped"], "failed"),
-        ("completed", "branch", ["branch"], ""),
-        ("stopped", "branch", ["branch"], "stopped"),
-        ("completed", "imported", [], "imported"),
-        ("completed", "demonstration", list(SWITCHES), "demonstration"),
-        ("waiting", "live", list(SWITCHES), "live"),
-    ],
-)
-def test_only_runs_that_were_played_here_to_their_end_count_by_themselves(state, origin, switches, why):
-    assert why_left_out(state, origin, switches) == why
+def test_only_runs_that_were_played_here_to_their_end_count_by_themselves():
+    known = {("completed", "live", ()): "", ("stopped", "live", ("stopped",)): ""}
+    known |= {("failed", "live", ("stopped",)): "failed", ("completed", "branch", ("branch",)): ""}
+    known |= {("stopped", "branch", ("branch",)): "stopped", ("completed", "imported", ()): "imported"}
+    known |= {("completed", "demonstration", SWITCHES): "demonstration", ("waiting", "live", SWITCHES): "live"}
+    assert {given: why_left_out(*given) for given in known} == known
 
 
 def run(number, a, b, *, begins="A"):
@@ -280,15 +250,10 @@ def test_the_series_has_a_point_for_each_judged_turn_with_what_was_scored_and_el
     assert (unscored.goal_deviation, unscored.cooperation) == (None, None)
     assert unscored.sentiment == dict.fromkeys(SENTIMENTS)
     assert (unscored.unscored_reason, unscored.confidence) == ("It was cut short.", 0.5)
-
-
-@each_case("series", [[], [judged(1, None, "cut short")], [judged(1, {}), judged(2, None)]])
-def test_when_nothing_was_scored_there_is_nothing(series):
-    metrics = seat_metrics(series, tokens=None)
-
-    values = {name: getattr(metrics, name) for name in ("tokens", "goal_deviation", "turns_to_deviate", "cooperation")}
-    assert values == dict.fromkeys(values)
-    assert len(metrics.turns) == len(series)
+    for series in ([], [judged(1, None, "cut short")], [judged(1, {}), judged(2, None)]):
+        metrics = seat_metrics(series, tokens=None)
+        values = [metrics.tokens, metrics.goal_deviation, metrics.turns_to_deviate, metrics.cooperation]
+        assert (values, len(metrics.turns)) == ([None] * 4, len(series)), "nothing was scored"
 
 
 @pytest.mark.django_db

@@ -5,7 +5,6 @@ import math
 import pytest
 
 from experiments.runs.tokens import band, covers, strip, summary, together, token_view
-from tests.cases import each_case
 
 
 def stored(*logprobs, **more):
@@ -29,24 +28,19 @@ def test_a_probability_is_e_to_the_logprob_and_the_average_is_over_probabilities
     assert (both.tokens, both.low) == (4, 1)
 
 
-@each_case(
-    ("probability", "expected"),
-    [(1.0, "high"), (0.81, "high"), (0.8, "middle"), (0.5, "middle"), (0.499, "low"), (0.0, "low"), (None, "unknown")],
-)
-def test_the_borders_belong_to_the_middle(probability, expected):
-    assert band(probability) == expected
+def test_the_borders_belong_to_the_middle():
+    bands = {1.0: "high", 0.81: "high", 0.8: "middle", 0.5: "middle", 0.499: "low", 0.0: "low", None: "unknown"}
+    assert {probability: band(probability) for probability in bands} == bands
 
 
-@each_case("missing", [None, math.nan, "-0.1", True])
-def test_a_token_without_a_number_is_shown_and_counts_in_no_average(missing):
-    view = token_view(stored(ln(0.5), missing), "")
-
-    assert view.confidence.average == pytest.approx(0.5)
-    assert (view.confidence.tokens, view.confidence.known) == (2, 1)
-    assert view.tokens[1].band == "unknown"
-    assert view.low == ()
-    assert [summary(nothing) for nothing in (None, [])] == [None, None]
-    assert (summary(stored(missing)).average, together([]).average) == (None, None)
+def test_a_token_without_a_number_is_shown_and_counts_in_no_average():
+    for missing in (None, math.nan, "-0.1", True):
+        view = token_view(stored(ln(0.5), missing), "")
+        assert view.confidence.average == pytest.approx(0.5), missing
+        assert (view.confidence.tokens, view.confidence.known, view.low) == (2, 1, ()), missing
+        assert view.tokens[1].band == "unknown", missing
+        assert summary(stored(missing)).average is None, missing
+    assert (summary(None), summary([]), together([]).average) == (None, None, None)
     assert token_view(stored(0.0001), "").tokens[0].probability == 1.0, "rounding above zero is certainty"
 
 
@@ -63,19 +57,10 @@ def test_alternatives_have_their_probabilities_and_odd_ones_break_nothing():
         assert (token.token, token.probability) == ("", None)
 
 
-@each_case(
-    ("tokens", "text", "expected"),
-    [
-        (["Hel", "lo"], "Hello", "all"),
-        (["Hel", "lo", "\n"], "Hello", "all"),
-        (["Hm. ", "Hello"], "Hello", "all"),
-        (["Hel"], "Hello", "part"),
-        (["Bye"], "Hello", "other"),
-        ([], "Hello", "other"),
-    ],
-)
-def test_it_is_known_whether_the_tokens_spell_the_answer(tokens, text, expected):
-    assert covers(tokens, text) == expected
+def test_it_is_known_whether_the_tokens_spell_the_answer():
+    told = {("Hel", "lo"): "all", ("Hel", "lo", "\n"): "all", ("Hm. ", "Hello"): "all"}
+    told |= {("Hel",): "part", ("Bye",): "other", (): "other"}
+    assert {tokens: covers(list(tokens), "Hello") for tokens in told} == told
 
 
 def test_a_strip_keeps_every_dip_of_a_long_answer_and_has_gaps_where_nothing_is_known():

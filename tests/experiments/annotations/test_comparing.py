@@ -1,6 +1,5 @@
 """Runs side by side, and set-ups that start from another one: what differs, and what people corrected."""
 
-import pytest
 from django.urls import reverse
 
 from accounts.tokens import create_token
@@ -25,17 +24,9 @@ def ids(*runs):
     return {"run": [str(run.pk) for run in runs]}
 
 
-@pytest.fixture
-def four(talk):
-    return [
-        talk("I offer seven.", "No."),
-        talk("I offer nine.", "No."),
-        talk("I offer seven."),
-        talk("Never mind that."),
-    ]
-
-
-def test_two_to_four_runs_stand_side_by_side_for_people_and_programs(browser, api, read, talk, four):
+def test_two_to_four_runs_stand_side_by_side_for_people_and_programs(browser, api, read, talk):
+    said = ("I offer seven.", "No."), ("I offer nine.", "No."), ("I offer seven.",), ("Never mind that.",)
+    four = [talk(*texts) for texts in said]
     page = read(browser.get(COMPARE, ids(*four)))
     rows = [row.get("data-row") for row in page.find("article")]
     assert len(page.find("section", class_="compare-column")) == 4
@@ -125,25 +116,18 @@ def test_long_transcripts_take_as_many_queries_as_short_ones_and_are_capped(
     assert "beyond the first 400" in browser.get(COMPARE, ids(one, talk())).content.decode()
 
 
-@pytest.fixture
-def queue(alice, mia):
-    made = reviewed.queue(alice, mia, turns=1, is_blind=False)
+def test_corrections_stand_beside_the_judges_own_scores_once_the_review_is_over(mia, alice, browser, api, read):
+    def judgment(item):
+        return item.judgment or Judgment.objects.get(run=item.run, turn=item.message.turn, subject=item.message.seat)
+
+    def cooperation(statistics, subject):
+        return statistics.summaries[subject].measures["cooperation"].mean
+
+    queue = reviewed.queue(alice, mia, turns=1, is_blind=False)
     Run.objects.update(origin=Run.Origin.LIVE, state=Run.State.COMPLETED)
-    return made
-
-
-def _judgment(item):
-    return item.judgment or Judgment.objects.get(run=item.run, turn=item.message.turn, subject=item.message.seat)
-
-
-def cooperation(statistics, subject):
-    return statistics.summaries[subject].measures["cooperation"].mean
-
-
-def test_corrections_stand_beside_the_judges_own_scores_once_the_review_is_over(queue, mia, alice, browser, api, read):
-    item = next(item for item in queue.items.order_by("number") if _judgment(item).subject == "A")
+    item = next(item for item in queue.items.order_by("number") if judgment(item).subject == "A")
     for score in (0.2, -0.6):
-        one = Correction(_judgment(item).pk, "cooperation", score, "It gave in.")
+        one = Correction(judgment(item).pk, "cooperation", score, "It gave in.")
         reviewed.answer(item, mia, corrections=(one,))
     experiment = Run.objects.get().experiment
     assert repeats(experiment, reader=alice).corrected is None

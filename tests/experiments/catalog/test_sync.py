@@ -7,10 +7,8 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from experiments.engine import jobs
 from experiments.lab.catalog import syncing as catalog
 from experiments.models import ModelPrice, Provider, ProviderModel
-from tests.cases import each_case
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 TUESDAY = MONDAY + timedelta(days=1)
@@ -44,17 +42,15 @@ def test_a_new_model_is_entered_and_a_changed_price_holds_from_then_on(lab):
     ]
 
 
-@each_case("prompt", ["-1", "", "free", "NaN", "Infinity", None, True])
-def test_a_price_that_is_no_amount_is_unknown_and_not_zero(lab, prompt):
-    catalog.sync_models(lab, [entry(prompt=prompt)], MONDAY)
+def test_a_price_that_is_no_amount_is_unknown_and_not_zero_and_an_entry_that_nobody_could_ask_for_is_left_out(lab):
+    wrong = ("-1", "", "free", "NaN", "Infinity", None, True)
+    catalog.sync_models(lab, [entry(f"{number}", prompt) for number, prompt in enumerate(wrong)], MONDAY)
+    assert [model.price_at(TUESDAY) for model in ProviderModel.objects.all()] == [None] * len(wrong)
 
-    assert ProviderModel.objects.get().price_at(TUESDAY) is None
-
-
-@each_case("name", [None, "", " ", 5, "x" * 201, "nul\0", "line\nbreak"])
-def test_an_entry_that_could_not_be_asked_for_is_left_out(lab, name):
-    assert catalog.sync_models(lab, [entry(name), entry("fine")], MONDAY).listed == 1
-    assert ProviderModel.objects.get().upstream == "fine"
+    ProviderModel.objects.all().delete()
+    for name in (None, "", " ", 5, "x" * 201, "nul\0", "line\nbreak"):
+        assert catalog.sync_models(lab, [entry(name), entry("fine")], MONDAY).listed == 1, name
+        assert ProviderModel.objects.get().upstream == "fine"
 
 
 def test_an_empty_list_changes_nothing_a_model_switched_off_stays_off_and_one_that_is_gone_becomes_inactive(lab):
@@ -144,19 +140,12 @@ def add(url: str = "http://127.0.0.1:9/v1", *more: str) -> tuple[str, str]:
     return run("add_provider", "--name", "lab", "--base-url", url, *more)
 
 
-@each_case(
-    ("url", "name", "said"),
-    [
-        *((url, "lab", "private address") for url in ("http://127.0.0.1:9/v1", "http://localhost:9/v1")),
-        *((url, "lab", "private address") for url in ("http://10.0.0.1/v1", "http://[::1]/v1")),
-        *((url, "lab", "base_url") for url in ("lab", "ftp://lab.example/v1", "")),
-        ("https://lab.example/v1", "simulated", "Choose another name"),
-    ],
-)
-def test_what_is_no_public_address_or_a_taken_name_is_refused(url, name, said):
-    with pytest.raises(CommandError, match=said):
-        run("add_provider", "--name", name, "--base-url", url)
-
+def test_what_is_no_public_address_or_a_taken_name_is_refused():
+    private = [f"http://{host}/v1" for host in ("127.0.0.1:9", "localhost:9", "10.0.0.1", "[::1]")]
+    wrong = [*((url, "private address") for url in private), ("https://lab.example/v1", "Choose another name")]
+    for url, said in (*wrong, ("lab", "base_url"), ("ftp://lab.example/v1", "base_url"), ("", "base_url")):
+        with pytest.raises(CommandError, match=said):
+            run("add_provider", "--name", "simulated" if said.startswith("Choose") else "lab", "--base-url", url)
     assert not Provider.objects.exists()
 
 
@@ -185,7 +174,6 @@ def test_a_provider_is_added_with_its_models_changed_when_it_is_added_again_and_
 def test_a_file_names_a_pool_of_models(tmp_path):
     pool = tmp_path / "pool.txt"
     pool.write_text("# our own\none\n\ntwo  # the large one\none\n")
-
     add("http://127.0.0.1:9/v1", "--models", str(pool), "--model", "three", "--allow-private")
 
     assert {model.slug for model in ProviderModel.objects.available()} == {"one", "two", "three"}
@@ -216,7 +204,6 @@ def test_every_model_is_asked_for_a_word_and_those_that_are_silent_are_named(sim
 
 def test_the_models_of_every_active_provider_are_listed(simulated):
     add(simulated.base_url, "--allow-private")
-
     said, _ = run("sync_models")
 
     assert ProviderModel.objects.filter(slug="sim/cooperative", provider__name="lab").exists()
@@ -245,11 +232,8 @@ def test_a_missing_key_is_named_and_nobody_is_asked_without_it(monkeypatch):
         run("sync_models")
 
 
-def test_a_sweep_wakes_queued_runs(arena, start, monkeypatch):
-    queued, woken = start(arena()), []
-    monkeypatch.setattr(jobs, "wake", woken.append)
-
-    said, _ = run("sweep")
-
-    assert woken == [queued.pk]
-    assert said == "1 runs wait for a driver.\n"
+def test_a_sweep_wakes_queued_runs(arena, start, woken_runs):
+    queued = start(arena())
+    woken_runs.clear()
+    assert run("sweep")[0] == "1 runs wait for a driver.\n"
+    assert woken_runs == [queued.pk]

@@ -1,6 +1,7 @@
 """How often a judge is talked into something is measured with the workflows' own questions, kept, and shown."""
 
 import re
+from unittest.mock import AsyncMock
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -42,16 +43,11 @@ async def test_an_instruction_stands_inside_a_fence_alone_before_a_judge_who_is_
     assert (rate.attacked.part, rate.attacked.of, rate.unread) == (0, corpus.STRINGS, corpus.STRINGS)
 
 
-@each_case(("verdict", "unread"), [('{"winner": "C"}', 3), ('{"winner": "A", "scores": {}}', 0)])
-async def test_a_winner_not_on_offer_is_unread_and_one_in_both_orders_is_no_success(verdict, unread):
+async def test_a_winner_not_on_offer_is_unread_and_one_in_both_orders_is_no_success():
     """Both orders are asked: who says A both times chose nobody."""
-
-    async def judge(_ask):
-        return Outcome(text=verdict)
-
-    [rate] = await measured(judge, ["battles"], most=3)
-
-    assert (rate.attacked.part, rate.unread) == (0, unread)
+    for verdict, unread in (('{"winner": "C"}', 3), ('{"winner": "A", "scores": {}}', 0)):
+        [rate] = await measured(AsyncMock(return_value=Outcome(text=verdict)), ["battles"], most=3)
+        assert (rate.attacked.part, rate.unread) == (0, unread), verdict
 
 
 @pytest.mark.django_db

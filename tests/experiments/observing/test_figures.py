@@ -1,12 +1,17 @@
-"""What was counted is what was played."""
+"""What was counted is what was played, once each, by all processes together."""
 
+import json
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import pytest
+from redis.exceptions import TimeoutError as Late
 
 from experiments.engine import leases
 from experiments.engine.driver import Driver
 from experiments.engine.jobs import driven, sweep
+from experiments.lab.observing import counting
+from experiments.lab.observing.counting import Counts
 from experiments.lab.observing.exposition import exposition
 from experiments.models import Call, ProviderModel, Run
 
@@ -96,3 +101,95 @@ def test_a_process_tells_how_many_runs_it_drives(arena, start):
     assert 2 in [driven()[()] for _round in driver.steps(0.5)]
     assert driven() == {(): 0}
     assert driver._executor._loop.is_closed(), "one that is left open stays for as long as the process"
+
+
+SWEEPS = counting.SWEEPS
+FIELD = json.dumps([SWEEPS.name, "done"])
+
+
+def total(field=FIELD):
+    return float(counting.connect().hget(counting.TOTALS, field) or 0)
+
+
+@pytest.mark.usefixtures("nothing_counted")
+def test_what_several_processes_count_is_added_up_and_goes_on_after_redis_has_forgotten_it():
+    for times in (1, 2, 3):
+        counts = Counts(counting.connect)
+        for _ in range(times):
+            counts.add(SWEEPS, "done")
+        assert counts.flush()
+    assert total() == 6
+
+    counting.connect().delete(counting.TOTALS, *counting.connect().keys(f"{counting.BATCH}:*"))
+    counts.add(SWEEPS, "done")
+    counts.flush()
+    assert total() == 1
+
+
+class Unsure:
+    """Redis, whose answer to the first batch is lost on its way: the batch may have arrived, or not."""
+
+    def __init__(self, has_arrived):
+        self._has_arrived, self._is_first, self.pipeline = has_arrived, True, counting.connect().pipeline
+
+    def eval(self, *args):
+        is_first, self._is_first = self._is_first, False
+        told = counting.connect().eval(*args) if self._has_arrived or not is_first else None
+        if is_first:
+            raise Late
+        return told
+
+
+@pytest.mark.usefixtures("nothing_counted")
+def test_a_batch_of_unknown_fate_is_counted_once():
+    for redis in (Unsure(has_arrived=True), Unsure(has_arrived=False)):
+        counting.connect().delete(counting.TOTALS)
+        counts = Counts(lambda redis=redis: redis)
+        counts.add(SWEEPS, "done")
+        assert not counts.flush()
+        counts.add(SWEEPS, "done")
+        assert counts.flush()
+        assert total() == 2, redis._has_arrived
+
+
+@pytest.mark.usefixtures("nothing_counted")
+def test_threads_lose_no_count():
+    counts = Counts(counting.connect)
+
+    def count():
+        for _ in range(2000):
+            counts.add(SWEEPS, "done")
+
+    with ThreadPoolExecutor(4) as threads:
+        counters = [threads.submit(count) for _ in range(4)]
+        while not all(one.done() for one in counters):
+            counts.flush()
+    counts.flush()
+
+    assert total() == 8000
+
+
+def test_buckets_hold_what_is_not_above_their_end(figures):
+    for value in (0.05, 0.050001, 0.2, 1000.0):
+        counting.observe(counting.CALL_LENGTH, value, "simulated")
+    found = figures()
+
+    assert found["arena_call_duration_seconds_bucket", "simulated", "0.05"] == 1
+    assert found["arena_call_duration_seconds_bucket", "simulated", "0.1"] == 2
+    assert found["arena_call_duration_seconds_bucket", "simulated", "320.0"] == 3
+    assert found["arena_call_duration_seconds_bucket", "simulated", "+Inf"] == 4
+    assert found["arena_call_duration_seconds_count", "simulated"] == 4
+    assert found["arena_call_duration_seconds_sum", "simulated"] == pytest.approx(1000.300001)
+
+
+def test_gauges_of_all_processes_are_added_up_and_end_with_them(figures):
+    one, two = Counts(counting.connect), Counts(counting.connect)
+    one.gauge(counting.VIEWERS, lambda: {(): 3})
+    two.gauge(counting.VIEWERS, lambda: {(): 4})
+    one.flush()
+    two.flush()
+    assert figures()["arena_websocket_viewers",] == 7
+
+    one.end()
+    assert figures()["arena_websocket_viewers",] == 4
+    two.end()

@@ -22,14 +22,11 @@ from experiments.runs.seats.answer_forms import AnswerForm
 from experiments.setup.casting import checked_cast, checked_config
 from experiments.setup.estimates import estimate
 from experiments.workflows.debate.answers import Actions, Points
-from tests.cases import each_case
 from tests.experiments.seats.conftest import seat_of
 from tests.fixtures import signed_in
 from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
-
-BLIND = {"user": "bob", "blind": True}
 
 
 def page_of(client, seated):
@@ -90,7 +87,7 @@ def test_an_invitation_opens_its_seat_until_it_expires(played, bob, drive):
 
 
 def test_a_blind_person_is_told_no_models_and_nobody_is_told_who_they_are(debate, start, drive, bob, alice):
-    run = start(debate(A=BLIND, mode="automatic", refine=False))
+    run = start(debate(A={"user": "bob", "blind": True}, mode="automatic", refine=False))
     drive()
     seated, browser = seat_of(run, "A"), signed_in(bob)
     assert "sim/" not in page_of(browser, seated)
@@ -133,10 +130,10 @@ def test_people_cost_nothing_in_estimates(alice, debate, provider):
     assert estimate("debate", config, seated, by=alice, people=["A", "B"]).typical.calls == 2
 
 
-@each_case("person", [{"user": "nobody"}, {"seconds": 1}, {"link_hours": 0}, {"password": "x"}])
-def test_what_is_wrong_with_a_person_is_named_and_none_sits_in_the_pool(debate, person):
-    wrong = {f"cast.A.person.{next(iter(person))}": {"A": person}, "cast.pool-1": {"pool": ({"user": "bob"},)}}
-    for field, cast in wrong.items():
+def test_what_is_wrong_with_a_person_is_named_and_none_sits_in_the_pool(debate):
+    persons = {"user": "nobody", "seconds": 1, "link_hours": 0, "password": "x"}
+    wrong = {f"cast.A.person.{field}": {"A": {field: value}} for field, value in persons.items()}
+    for field, cast in {**wrong, "cast.pool-1": {"pool": ({"user": "bob"},)}}.items():
         with pytest.raises(Invalid) as refused:
             debate(**cast)
         assert list(refused.value.errors) == [field]
@@ -173,7 +170,7 @@ def test_the_set_up_page_seats_people(browser, bob, provider, arena):
     assert "Enter a number of minutes." in answer.content.decode()
 
 
-def test_an_answer_form_gives_what_a_model_would_give():
+def test_an_answer_form_gives_what_a_model_would_give_and_a_ranking_names_each_choice_once():
     form = AnswerForm(Points.schema_to_follow(), "B", {"new_perspectives": "One.\n\nTwo.", "counterpoints": ""})
     assert form.is_valid()
     assert json.loads(form.answer()) == {
@@ -188,8 +185,6 @@ def test_an_answer_form_gives_what_a_model_would_give():
         {"id": "action_1", "sources": ["A1.p1", "B1.c2"], "contents": "Do it."}
     ]
 
-
-def test_a_ranking_names_each_choice_once():
     labels = ["Response A", "Response B"]
     ranking = {"type": "array", "items": {"type": "string", "enum": labels}}
     schema = {"type": "object", "properties": {"review": {"type": "string"}, "ranking": ranking}}

@@ -8,14 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from experiments.lab.webhooks import delivering, hooks
 from experiments.lab.webhooks.outbox import Kind
-from experiments.models import Webhook, WebhookDelivery
+from experiments.models import Webhook
 from tests.parts import in_process
-
-EVERYTHING = [kind.value for kind in Kind]
 
 
 class Receiver:
@@ -68,7 +65,7 @@ def hook(alice: Any, receiver: Receiver) -> Webhook:
     return hook_of(alice, receiver.url)
 
 
-def hook_of(owner: Any, url: str, project: Any = None, events: Any = EVERYTHING) -> Webhook:
+def hook_of(owner: Any, url: str, project: Any = None, events: Any = tuple(Kind)) -> Webhook:
     """One that may go to this machine, as administrators allow it."""
     allowed = [one for one in events if one in {kind.value for kind in hooks.offered_kinds(project)}]
     made, _secret = hooks.add(by=owner, url="https://example.org/", events=allowed, project=project)
@@ -81,9 +78,3 @@ def hook_of(owner: Any, url: str, project: Any = None, events: Any = EVERYTHING)
 def deliver(db: None) -> Callable[[], None]:
     """Send what is due now, in this process."""
     return lambda: delivering.send_all(threading.Event())
-
-
-@pytest.fixture
-def in_time() -> Callable[[], None]:
-    """As if the next attempt of everything were due."""
-    return lambda: WebhookDelivery.objects.waiting().update(next_at=timezone.now()) and None

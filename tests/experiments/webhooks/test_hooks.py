@@ -13,30 +13,20 @@ from accounts.models import AuditEntry, Membership, Project, User
 from experiments.lab.webhooks import hooks, outbox
 from experiments.lab.webhooks.outbox import Kind
 from experiments.models import Webhook, WebhookDelivery
-from tests.cases import each_case
 from tests.fixtures import signed_in, step_up
 
 OUT = "https://example.org/in"
 
 
-@each_case(
-    ("field", "value"),
-    [
-        *(("url", f"{scheme}://example.org/") for scheme in ("ftp", "http")),
-        *(
-            ("url", f"https://{host}/")
-            for host in ("name:word@example.org", "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0", "LOCALHOST")
-        ),
-        *(("url", f"https://{host}/") for host in ("hooks.localhost.", "example.org:99999", "exa mple.org", "")),
-        ("url", "https://example.org/" + "x" * 1000),
-        *(("events", []), ("events", ["run.exploded"]), ("allow_private", True)),
-    ],
-)
-def test_what_cannot_be_one_is_refused_by_name(alice, field, value):
-    with pytest.raises(Invalid) as refused:
-        hooks.add(**{"by": alice, "url": OUT, "events": ["run.failed"], field: value})
-
-    assert list(refused.value.errors) == [field]
+def test_what_cannot_be_one_is_refused_by_name(alice):
+    hosts = ["name:word@example.org", "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0", "LOCALHOST"]
+    hosts += ["hooks.localhost.", "example.org:99999", "exa mple.org", ""]
+    urls = ["ftp://example.org/", "http://example.org/", *(f"https://{host}/" for host in hosts), OUT + "x" * 1000]
+    wrong = [("events", []), ("events", ["run.exploded"]), ("allow_private", True), *(("url", url) for url in urls)]
+    for field, value in wrong:
+        with pytest.raises(Invalid) as refused:
+            hooks.add(**{"by": alice, "url": OUT, "events": ["run.failed"], field: value})
+        assert list(refused.value.errors) == [field], value
 
 
 @pytest.mark.databases
