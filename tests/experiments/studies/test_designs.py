@@ -8,7 +8,6 @@ from pydantic import ValidationError
 
 from experiments.studies.design import Design, Factor, Level, planned_runs
 from experiments.studies.outcomes import NOTHING_MEASURED, PARTLY_MEASURED, Value, combined
-from tests.cases import each_case
 
 
 def design(levels=4, **more):
@@ -44,18 +43,13 @@ def test_levels_change_settings_participants_and_words():
     })  # fmt: skip
     config, cast = made.condition({"short": "yes"})
 
-    assert config == {
-        "prompt": "Talk to Ines about {WHAT}.",
-        "max_turns": 2,
-        "interventions": [{"text": "Ines!"}],
-    }
+    assert config == {"prompt": "Talk to Ines about {WHAT}.", "max_turns": 2, "interventions": [{"text": "Ines!"}]}
     assert cast == {"A": {"model": "m", "params": {"temperature": 0}}, "B": {"model": "n"}}
     assert made.condition({"short": "no"}) == (made.config, made.cast)
 
 
-@each_case(
-    "changed",
-    [
+def test_a_design_without_sense_or_end_is_refused():
+    for changed in (
         {"arrangement": "list", "conditions": [{"a": "a0", "b": "b0"}]},
         {"arrangement": "list", "conditions": [{"a": "a0", "b": "b0", "c": "c9"}]},
         {"levels": 8},
@@ -63,16 +57,13 @@ def test_levels_change_settings_participants_and_words():
         {"factors": [Factor(name="a", levels=[Level(name="x"), Level(name="x")])]},
         {"factors": [Factor(name=n, levels=[Level(name="x")], is_prompt=True) for n in "ab"]},
         {"factors": [Factor(name="a", levels=[Level(name="x")])], "arrangement": "latin"},
-    ],
-)
-def test_a_design_without_sense_or_end_is_refused(changed):
-    with pytest.raises(ValidationError):
-        design(**changed)
+    ):
+        with pytest.raises(ValidationError):
+            design(**changed)
 
 
-@each_case(
-    ("turns", "over", "value"),
-    [
+def test_of_turns_that_were_not_measured_nothing_is_assumed():
+    for turns, over, value in (
         ({1: 10.0, 2: None, 3: 40.0}, "mean", (25.0, False, "")),
         ({1: 10.0, 2: 40.0, 3: None}, "last", (None, False, PARTLY_MEASURED)),
         ({1: 10.0, 2: 40.0}, "most", (40.0, False, "")),
@@ -83,7 +74,5 @@ def test_a_design_without_sense_or_end_is_refused(changed):
         ({1: 10.0, 2: 20.0, 3: None}, "first_turn", (2.0, False, "")),
         ({1: None}, "first_turn", (None, False, NOTHING_MEASURED)),
         ({}, "any", (None, False, NOTHING_MEASURED)),
-    ],
-)
-def test_of_turns_that_were_not_measured_nothing_is_assumed(turns, over, value):
-    assert combined(turns, over, threshold=20.0) == Value(*value)
+    ):
+        assert combined(turns, over, threshold=20.0) == Value(*value), (turns, over)

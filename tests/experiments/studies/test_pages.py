@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Call, Run
-from experiments.studies import results, services
+from experiments.studies import services
 from experiments.templatetags.arena import p_value
 from tests.experiments.studies import designs
 
@@ -18,6 +18,7 @@ def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, bro
     address = reverse("study", args=[study.pk])
     [link] = read(browser.get(reverse("studies"))).find("a", href=address)
     assert link.text == "Refusals <b>"
+    assert browser.get(reverse("study-design", args=[study.pk]))["Location"] == address, "made by no form"
 
     for verb in ("lock", "start"):
         assert read(browser.get(address)).find("form", action=f"{address}{verb}/")
@@ -31,12 +32,8 @@ def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, bro
     page = read(browser.get(address))
     results_part = page.by_id("results-title").getparent().getparent()
     found = results_part.cssselect(".measures tbody tr")
-    assert [row.cssselect("th")[0].text for row in found] == [
-        "tokens of models tokens",
-        "refusals of models refused",
-        "refusals of contexts refused",
-        "models in time sooner",
-    ]
+    names = ("tokens of models tokens", "refusals of models refused", "refusals of contexts refused")
+    assert [row.cssselect("th")[0].text for row in found] == [*names, "models in time sooner"]
     assert [row.cssselect(".badge")[0].text for row in found][1:] == ["not found", "exploratory", "exploratory"]
     assert "mixed model" in found[2].text.casefold()
     assert all(row.cssselect("svg.strip") for row in found)
@@ -56,21 +53,7 @@ def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, bro
     ] * 4
     assert browser.get(f"{address}folder/")["Content-Type"] == "application/zip"
     assert browser.post(f"{address}erase/").status_code == 404
-
-
-def test_why_there_is_no_interval_is_said(provider, alice, browser, read):
-    study = designs.begun(alice, designs.design(), designs.plan())
-    services.stop(study, by=alice)
-    results.look(study, by=alice)
-    page = read(browser.get(reverse("study", args=[study.pk])))
-    first = page.by_id("results-title").getparent().getparent().cssselect("tbody tr")[0]
-
-    assert "Too few runs." in first.text
-    missing = first.cssselect("a[href*=missing]")
-    assert [link.text for link in missing] == ["8 runs without this outcome"] * 2
-    behind = read(browser.get(f"{study.get_absolute_url()}runs/{missing[0].get('href').split('/')[-1]}"))
-    reasons = [row.cssselect("td")[3].text for row in behind.by_id("study-runs").cssselect("tbody tr")]
-    assert (len(reasons), set(reasons)) == (8, {"stopped", "not begun"})
+    assert [p_value(one) for one in (None, 0.0, 0.00009, 0.0312)] == ["–", "< 0.0001", "< 0.0001", "0.0312"]
 
 
 def test_runs_that_wait_for_a_person_and_models_of_several_upstreams_are_told(provider, alice, browser, drive, read):
@@ -94,7 +77,3 @@ def test_runs_that_wait_for_a_person_and_models_of_several_upstreams_are_told(pr
     page = " ".join(browser.get(address, headers={"HX-Request": "true"}).content.decode().split())
     assert "was served by several upstreams:" in page
     assert "Elsewhere (1)." in page
-
-
-def test_a_small_p_is_not_shown_as_zero():
-    assert [p_value(one) for one in (None, 0.0, 0.00009, 0.0312)] == ["–", "< 0.0001", "< 0.0001", "0.0312"]

@@ -17,7 +17,6 @@ from experiments.models.reviewed import NeverChanged
 from experiments.runs import admission
 from experiments.studies import folder, results, running, services
 from experiments.studies.checking import checked_design
-from tests.cases import each_case
 from tests.experiments.studies import designs
 from tests.fixtures import add_model
 from tests.making import maker
@@ -109,7 +108,9 @@ def test_what_nothing_may_be_spent_on_pauses_with_the_reason_and_goes_on_and_is_
     assert made.planned_runs.filter(run__isnull=False).count() == 5
 
 
-def test_a_stopped_study_begins_nothing_more_and_its_runs_are_missing_with_their_reasons(study, alice, drive):
+def test_a_stopped_study_begins_nothing_more_and_its_runs_are_missing_with_their_reasons(
+    study, alice, drive, browser, read
+):
     made = study()
     services.start(made, by=alice)
     assert services.stop(made, by=alice)
@@ -124,31 +125,14 @@ def test_a_stopped_study_begins_nothing_more_and_its_runs_are_missing_with_their
     assert (models["first"]["missing"], models["p"], models["no_test"]) == (8, None, "too_few_units")
     assert models["bounds"] == {"low": -1, "high": 1}
 
-
-def test_a_locked_plan_is_amended_visibly_and_what_it_adds_is_exploratory(study, alice, drive):
-    played = study(repeats=1)
-    services.start(played, by=alice)
-    drive()
-    locked = played.locked
-    with pytest.raises(Conflict):
-        services.revise(played, by=alice, plan=designs.plan(alpha=0.1))
-    with pytest.raises(NeverChanged):
-        locked.save()
-    with pytest.raises(Invalid):
-        services.amend(played, by=alice, plan=designs.plan(), reason=" ")
-    plan = designs.plan(contrasts=[*designs.plan()["contrasts"], designs.SOONER])
-    amended = services.amend(played, by=alice, plan=plan, reason="Of interest.")
-    found = results.look(played, by=alice)
-
-    assert (amended.number, amended.runs_seen, played.plans.count()) == (2, 8, 2)
-    assert amended.digest != locked.digest
-    planned = {one["contrast"]: one["is_planned"] for one in found.results["results"]}
-    assert planned == {
-        "tokens of models": True,
-        "refusals of models": True,
-        "models in time": False,
-        "refusals of contexts": False,
-    }
+    page = read(browser.get(made.get_absolute_url()))
+    first = page.by_id("results-title").getparent().getparent().cssselect("tbody tr")[0]
+    assert "Too few runs." in first.text, "why there is no interval"
+    missing = first.cssselect("a[href*=missing]")
+    assert [link.text for link in missing] == ["8 runs without this outcome"] * 2
+    behind = read(browser.get(f"{made.get_absolute_url()}runs/{missing[0].get('href').split('/')[-1]}"))
+    reasons = [row.cssselect("td")[3].text for row in behind.by_id("study-runs").cssselect("tbody tr")]
+    assert (len(reasons), set(reasons)) == (8, {"stopped", "not begun"})
 
 
 def test_an_early_look_is_kept_and_costs_the_later_one(study, alice, drive):
@@ -173,7 +157,7 @@ def test_an_early_look_is_kept_and_costs_the_later_one(study, alice, drive):
     assert thresholds[0] < thresholds[1] < 0.025
 
 
-def test_added_repeats_are_an_amendment_and_cost_nothing_back_of_alpha(study, alice, drive):
+def test_added_repeats_and_a_changed_plan_are_visible_amendments_and_what_they_add_is_exploratory(study, alice, drive):
     made = study(repeats=1)
     with pytest.raises(Conflict):
         services.add_repeats(made, by=alice, repeats=1)
@@ -196,10 +180,24 @@ def test_added_repeats_are_an_amendment_and_cost_nothing_back_of_alpha(study, al
     assert [one["threshold"] > 0 for one in planned] == [True, True, False, False]
     assert not any(one["is_found"] for one in late.results["results"]), "the first look has spent all of alpha"
 
+    locked = made.locked
+    with pytest.raises(Conflict):
+        services.revise(made, by=alice, plan=designs.plan(alpha=0.1))
+    with pytest.raises(NeverChanged):
+        locked.save()
+    with pytest.raises(Invalid):
+        services.amend(made, by=alice, plan=designs.plan(), reason=" ")
+    plan = designs.plan(contrasts=[*designs.plan()["contrasts"], designs.SOONER])
+    amended = services.amend(made, by=alice, plan=plan, reason="Of interest.")
+    found = {one["contrast"]: one["is_planned"] for one in results.look(made, by=alice).results["results"]}
+    assert (amended.number, amended.runs_seen, made.plans.count()) == (3, 16, 3)
+    assert amended.digest != locked.digest
+    added = dict.fromkeys(("models in time", "refusals of contexts"), False)
+    assert found == {"tokens of models": True, "refusals of models": True, **added}
 
-@each_case(
-    ("changed", "field"),
-    [
+
+def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice):
+    for changed, field in (
         ({"workflow": "battles"}, "design.workflow"),
         ({"repeats": 0}, "design.repeats"),
         ({"arrangement": "list"}, "design"),
@@ -211,40 +209,30 @@ def test_added_repeats_are_an_amendment_and_cost_nothing_back_of_alpha(study, al
         ({"config": {"first_message": [[[]]] * 2, "limits": {"cost": 1e400}}}, "design"),
         ({"config": json.loads("[" * 200 + "]" * 200)}, "design"),
         ({"config": {"first_message": "\0"}}, "design"),
-    ],
-)
-def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice, changed, field):
-    with pytest.raises(Invalid) as refused:
-        services.create(owner=alice, title="Refused", design=designs.design(**changed))
-
-    assert field in refused.value.errors
+    ):
+        with pytest.raises(Invalid) as refused:
+            services.create(owner=alice, title="Refused", design=designs.design(**changed))
+        assert field in refused.value.errors, changed
 
 
-@each_case(
-    ("workflow", "config", "seats"),
-    [
-        ("arena", {"prompt": "Talk.", "max_turns": 3, "judge": False, "filter": False}, ("A", "B")),
-        ("council", {"question": "Why?", "title": False}, ("member-1", "member-2", "chair")),
-        ("debate", {"prompt": "Why?", "mode": "automatic", "refine": False}, ("A", "B", "C", "summarizer")),
-    ],
-)
-def test_a_factor_varies_the_script_of_any_workflow_that_listens(provider, alice, workflow, config, seats):
+def test_a_factor_varies_the_script_of_any_workflow_that_listens(provider, alice):
     slug = add_model("sim/cooperative:first=0").slug
     lines = [{"text": "Be brief, {name}.", "when": "refused"}]
     levels = [{"name": "none", "value": []}, {"name": "brief", "value": lines}]
-    named = [{"name": "Ines", "texts": {"name": "Ines"}}]
-    design = {
-        "workflow": workflow,
-        "config": config,
-        "cast": {seat: {"model": slug} for seat in seats},
-        "factors": [
-            {"name": "script", "varies": "config.script", "levels": levels},
-            {"name": "prompt", "is_prompt": True, "levels": named},
-        ],
-    }
-    conditions = checked_design(design, owner=alice).conditions
-
-    assert [[line.text for line in config.script] for config, _seated in conditions] == [[], ["Be brief, Ines."]]
+    factors = [
+        {"name": "script", "varies": "config.script", "levels": levels},
+        {"name": "prompt", "is_prompt": True, "levels": [{"name": "Ines", "texts": {"name": "Ines"}}]},
+    ]
+    for workflow, config, seats in (
+        ("arena", {"prompt": "Talk.", "max_turns": 3, "judge": False, "filter": False}, ("A", "B")),
+        ("council", {"question": "Why?", "title": False}, ("member-1", "member-2", "chair")),
+        ("debate", {"prompt": "Why?", "mode": "automatic", "refine": False}, ("A", "B", "C", "summarizer")),
+    ):
+        cast = {seat: {"model": slug} for seat in seats}
+        design = {"workflow": workflow, "config": config, "cast": cast, "factors": factors}
+        conditions = checked_design(design, owner=alice).conditions
+        scripts = [[line.text for line in config.script] for config, _seated in conditions]
+        assert scripts == [[], ["Be brief, Ines."]], workflow
 
 
 def test_a_plan_names_what_the_design_has(provider, alice):
