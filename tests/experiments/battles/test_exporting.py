@@ -27,20 +27,13 @@ def unpacked(chunks):
     return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
-def told():
-    return [
-        audit("flux", "sdxl", 0, "flux", "A", "B"),
-        audit("flux", "sdxl", 1, "tie", "A", "A"),
-        audit("flux", "sdxl", 2, "tie", None, "B"),
-        audit("flux", "sdxl", 3, "sdxl", "B", "A"),
-    ]
-
-
 @pytest.fixture
 def board(tmp_path, take, uploaded):
     """Four battles: won, disagreed on, failed, and won by the one with the smaller key, later void."""
+    given = [("flux", "A", "B"), ("tie", "A", "A"), ("tie", None, "B"), ("sdxl", "B", "A")]
+    rows = [audit("flux", "sdxl", index, *judged) for index, judged in enumerate(given)]
     dataset = uploaded(samples=4, names=("sdxl", "flux"))
-    found, _report = take(pair(tmp_path / "a", told(), folder=f"{FOLDER}/raw_outputs").parents[3], dataset)
+    found, _report = take(pair(tmp_path / "a", rows, folder=f"{FOLDER}/raw_outputs").parents[3], dataset)
     found.battles.filter(sample__index=3).update(void_reason="the image was broken", voided=now())
     recount(found)
     return found
@@ -156,7 +149,7 @@ def test_the_slim_and_the_audit_log_are_genarenas_own_and_the_full_one_tells_wha
 
     assert slims == [slim("flux", "sdxl", 0, "flux"), slim("flux", "sdxl", 1, "tie", consistent=False)]
     assert list(slims[0]) == list(slim("a", "b", 0))
-    wanted = told()[0]
+    wanted = audit("flux", "sdxl", 0, "flux", "A", "B")
     for key in ("original_call", "swapped_call"):
         call = first[key]
         assert call.pop("parse_error") is None

@@ -20,22 +20,18 @@ from tests.experiments.battles.duels import NAMES, dataset_of
 from tests.fixtures import signed_in
 
 
-@each_case(
-    ("remote", "address"),
-    [
-        ("192.0.2.1", "192.0.2.1"),
-        ("::ffff:192.0.2.1", "192.0.2.1"),
+def test_limits_hold_for_the_address_or_the_network_from_which_a_visitor_comes(alice, settings, rf):
+    dataset, settings.PUBLIC_VOTES = dataset_of(alice, visibility="public", samples=1), True
+    for remote, address in (
+        *(("192.0.2.1", "192.0.2.1"), ("::ffff:192.0.2.1", "192.0.2.1"), ("<nonsense>", "0.0.0.0")),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
-        ("<nonsense>", "0.0.0.0"),
-    ],
-)
-def test_limits_hold_for_the_address_or_the_network_from_which_a_visitor_comes(alice, settings, rf, remote, address):
-    request = rf.get("/vote/", REMOTE_ADDR=remote)
-    request.user, request.session = AnonymousUser(), SessionStore()
-    visitor, settings.PUBLIC_VOTES = voter_of(request), True
-    assert visitor.address == address
-    with pytest.raises(Forbidden):  # without a session there is no ballot
-        voting.offer(dataset_of(alice, visibility="public", samples=1), voter=visitor)
+    ):
+        request = rf.get("/vote/", REMOTE_ADDR=remote)
+        request.user, request.session = AnonymousUser(), SessionStore()
+        visitor = voter_of(request)
+        assert visitor.address == address
+        with pytest.raises(Forbidden):  # without a session there is no ballot
+            voting.offer(dataset, voter=visitor)
 
 
 @pytest.fixture
