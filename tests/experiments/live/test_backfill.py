@@ -57,21 +57,9 @@ async def test_it_gets_the_partial_text_of_the_calls_under_way_and_of_no_others(
     viewer = await watch_run(run)
 
     _created, partial = await viewer.take(2)
-    assert partial == {
-        "v": 1,
-        "run": str(run.pk),
-        "type": "message_stream",
-        "data": {
-            "call": str(call.pk),
-            "seat": "A",
-            "turn": 1,
-            "purpose": "reply",
-            "offset": 0,
-            "text": "I offer three",
-            "reasoning_offset": 0,
-            "reasoning": "They need four",
-        },
-    }
+    data = {"call": str(call.pk), "seat": "A", "turn": 1, "purpose": "reply", "offset": 0, "text": "I offer three"}
+    data |= {"reasoning_offset": 0, "reasoning": "They need four"}
+    assert partial == {"v": 1, "run": str(run.pk), "type": "message_stream", "data": data}
     assert await viewer.hears_nothing()
 
 
@@ -81,24 +69,16 @@ def open_call(run, key, *, purpose="reply", **fields):
     return Call.objects.create(run=run, step=step, attempt=1, model=participant.model, request={}, **fields)
 
 
-@pytest.fixture
-def visits(monkeypatch):
-    """How often the database was visited for what viewers had missed."""
-    made, read = [], backlog._read
+async def test_those_who_ask_at_the_same_time_share_one_visit_and_later_ones_hear_what_has_happened_since(
+    run, happens, monkeypatch
+):
+    visits, read, here = [], backlog._read, backlog.Backfill()
 
     async def counted(run_id, seq):
-        made.append(seq)
+        visits.append(seq)
         return await read(run_id, seq)
 
     monkeypatch.setattr(backlog, "_read", counted)
-    return made
-
-
-async def test_those_who_ask_at_the_same_time_share_one_visit_and_later_ones_hear_what_has_happened_since(
-    run, happens, visits
-):
-    here = backlog.Backfill()
-
     *answers, (none, _texts) = await asyncio.gather(*(here.rows(run.pk, after) for after in [0] * 20 + [1]))
 
     assert sorted(visits) == [0, 1]
@@ -109,15 +89,10 @@ async def test_those_who_ask_at_the_same_time_share_one_visit_and_later_ones_hea
     events, _texts = await here.rows(run.pk, 0)
     assert ([event["seq"] for event in events], len(visits)) == ([1, 2], 3)
 
-
-async def test_one_who_leaves_takes_the_answer_from_nobody(run, visits):
-    here = backlog.Backfill()
     leaves, stays = (asyncio.ensure_future(here.rows(run.pk, 0)) for _viewer in range(2))
     await asyncio.sleep(0)
-
     leaves.cancel()
-
-    assert len((await stays)[0]) == 1
+    assert len((await stays)[0]) == 2, "who leaves takes the answer from nobody"
 
 
 def test_a_text_is_put_into_a_frame_once():
