@@ -168,7 +168,9 @@ def texts(run):
 
 
 @pytest.mark.databases
-def test_a_branch_shares_what_came_before_and_pays_only_for_what_is_new(played, branch, provider):
+def test_a_branch_pays_only_for_what_is_new_and_an_edited_message_is_read_says_so_and_is_edited_again(
+    played, branch, provider, alice
+):
     parent = played(max_turns=2)
     message = parent.messages.get(turn=2, seat="A")
     before, asked = everything(parent), len(provider.ledger())
@@ -185,10 +187,6 @@ def test_a_branch_shares_what_came_before_and_pays_only_for_what_is_new(played, 
     numbers = list(child.events.order_by("seq").values_list("seq", flat=True))
     assert numbers == list(range(1, len(numbers) + 1))
 
-
-def test_an_edited_message_is_read_by_the_other_side_says_that_it_was_edited_and_is_edited_again(played, branch, alice):
-    parent = played(max_turns=2)
-    message = parent.messages.get(turn=2, seat="A")
     child = branch(message, "I give you everything.")
 
     edited = child.messages.get(turn=2, seat="A")
@@ -213,7 +211,7 @@ def test_an_edited_message_is_read_by_the_other_side_says_that_it_was_edited_and
     parent.experiment.participants.get(seat="A").model.provider.models.update(is_active=False)
     with pytest.raises(Forbidden, match="are not available"):
         branching.branch(message, by=alice)
-    assert Run.objects.count() == 3
+    assert Run.objects.count() == 4
 
 
 def test_a_live_run_can_be_branched_while_it_waits(arena, start, drive, alice, branch):
