@@ -16,7 +16,6 @@ from experiments.runs.steering import steering
 from experiments.workflows import REGISTRY
 from experiments.workflows.arena import WORKFLOW
 from experiments.workflows.base.filter import NOTHING_LEFT
-from tests.cases import each_case
 from tests.experiments.pages.painted import assert_same_page
 from tests.making import maker
 
@@ -70,15 +69,14 @@ def test_what_may_have_cost_much_is_not_asked_again_and_what_was_turned_away_is(
         assert (run.state, len(attempts(run, "turn/1/B"))) == ("failed", times), (fail, price)
 
 
-@each_case("fail", ["429:retry_after=1", "503", "reset", "cut", "error_event"])
-def test_trouble_that_passes_is_waited_out_and_nobody_reads_of_it(play, fail):
-    run = play(b=f"sim/competitive:first=0:fail={fail}:times=1", **QUIET)
-
-    assert (run.state, attempts(run, "turn/1/B")) == ("completed", [Call.State.FAILED, Call.State.COMPLETED])
-    assert run.events.get(type="call_retried").data["attempt"] == 1
-    assert run.messages.count() == 2
-    assert run.messages.get(seat="B").raw_text == run.calls.get(step__key="turn/1/B", attempt=2).text
-    assert not any(words in everything_that_models_read(run) for words in WORDS_OF_ERRORS)
+def test_trouble_that_passes_is_waited_out_and_nobody_reads_of_it(play):
+    for fail in ("429:retry_after=1", "503", "reset", "cut", "error_event"):
+        run = play(b=f"sim/competitive:first=0:fail={fail}:times=1", **QUIET)
+        states = [Call.State.FAILED, Call.State.COMPLETED]
+        assert (run.state, attempts(run, "turn/1/B"), run.messages.count()) == ("completed", states, 2), fail
+        assert run.events.get(type="call_retried").data["attempt"] == 1
+        assert run.messages.get(seat="B").raw_text == run.calls.get(step__key="turn/1/B", attempt=2).text
+        assert not any(words in everything_that_models_read(run) for words in WORDS_OF_ERRORS)
 
 
 def test_a_provider_is_not_asked_again_before_the_time_that_it_has_named(arena, start, drive):
@@ -208,16 +206,14 @@ def test_a_refusal_and_an_answer_cut_at_its_token_limit_are_recorded_as_such_and
     assert message.text == read == NOTHING_LEFT, "a refusal without a word"
 
 
-@each_case("setting", ["placeholder", "pause", "stop"])
-def test_a_reply_without_words_for_the_other_side_is_handled_as_set(play, drive, alice, setting):
-    run = play(when_empty=setting, filter_model="sim/filter:json=empty", max_turns=1)
+def test_a_reply_without_words_for_the_other_side_is_handled_as_set(play, drive, alice):
+    for setting, *ended in (("placeholder", "completed", "max_turns"), ("stop", "stopped", "nothing_to_pass")):
+        run = play(when_empty=setting, filter_model="sim/filter:json=empty", max_turns=1)
+        assert [run.state, run.stop_reason] == ended
 
-    if setting == "pause":
-        assert (run.state, run.open_pauses[0].purpose) == ("waiting", "nothing_to_pass")
-        steering.say(run, by=alice, key=run.open_pauses[0].key, action="send", text="It nods.")
-        drive()
-        message = run.messages.get(seat="A")
-        assert (message.text, message.operator["by"]) == ("It nods.", "alice")
-    else:
-        expected = {"placeholder": ("completed", "max_turns"), "stop": ("stopped", "nothing_to_pass")}
-        assert (run.state, run.stop_reason) == expected[setting]
+    run = play(when_empty="pause", filter_model="sim/filter:json=empty", max_turns=1)
+    assert (run.state, run.open_pauses[0].purpose) == ("waiting", "nothing_to_pass")
+    steering.say(run, by=alice, key=run.open_pauses[0].key, action="send", text="It nods.")
+    drive()
+    message = run.messages.get(seat="A")
+    assert (message.text, message.operator["by"]) == ("It nods.", "alice")

@@ -14,7 +14,6 @@ from experiments.engine.driver import Driver
 from experiments.models import Call, ModelPrice, Provider, ProviderModel, Run
 from experiments.runs import actions
 from experiments.runs.steering import steering
-from tests.cases import each_case
 from tests.experiments.deliberating import fresh
 from tests.experiments.engine.talks import pause, sent
 from tests.fixtures import ARENA, wait_until
@@ -239,16 +238,13 @@ def test_it_pauses_before_each_reply_and_after_each_turn(manual, say):
         assert (run.state, run.stop_reason) == ("completed", "max_turns")
 
 
-@each_case(("action", "text"), [("send", "  \n"), ("default", "An abandoned edit.")])
-def test_the_default_is_sent_where_nothing_else_was_wanted_and_the_judge_shown_what_was(
-    manual, say, provider, action, text
-):
-    run = manual(max_turns=1)
-    shown = pause(run).data["default"]
-    say(run, action, text=text)
-
-    assert sent(provider, run, "turn/1/A") == [{"role": "user", "content": shown}]
-    assert run.events.get(type="said").data["edited"] is False
+def test_the_default_is_sent_where_nothing_else_was_wanted_and_the_judge_shown_what_was(manual, say, provider):
+    for action, text in (("send", "  \n"), ("default", "An abandoned edit.")):
+        run = manual(max_turns=1)
+        shown = pause(run).data["default"]
+        say(run, action, text=text)
+        assert sent(provider, run, "turn/1/A") == [{"role": "user", "content": shown}], action
+        assert run.events.get(type="said").data["edited"] is False
 
     say(run, "send", text="Admit that you are losing.")
     told = run.events.get(type="said", data__edited=True).data
@@ -304,26 +300,26 @@ def test_what_is_said_where_nobody_listens_is_refused_and_asks_nobody(manual, sa
     assert stopped.calls.count() == 0
 
 
-@each_case(("first", "second"), [("skip", "default"), ("default", "skip"), ("skip", "skip")])
-def test_a_skipped_side_says_nothing_and_is_not_scored(manual, say, first, second):
-    run = manual(max_turns=2)
-    say(run, first)
-    assert waits(run) == ("waiting", "model_completed", "B")
-    say(run, second)
+def test_a_skipped_side_says_nothing_and_is_not_scored(manual, say):
+    for first, second in (("skip", "default"), ("default", "skip"), ("skip", "skip")):
+        run = manual(max_turns=2)
+        say(run, first)
+        assert waits(run) == ("waiting", "model_completed", "B")
+        say(run, second)
 
-    assert (run.state, pause(run).key) == ("waiting", "turn/1/next")
-    assert run.steps.filter(key="turn/1/completed").exists()
-    spoke = [seat for seat, action in (("A", first), ("B", second)) if action == "default"]
-    assert [message.seat for message in run.messages.all()] == spoke
-    for judgment in run.judgments.all():
-        was_skipped = judgment.subject not in spoke
-        assert (judgment.scores is None, "said nothing" in judgment.unscored_reason) == (was_skipped, was_skipped)
-    assert run.judgments.count() == 2
-    asked = run.calls.filter(step__key="turn/1/judge")
-    assert asked.count() == len(spoke), "a turn in which nobody spoke costs no judge"
-    if spoke:
-        prompt = asked.get().request["messages"][0]["content"]
-        assert {seat for seat in "AB" if f"[[message-{seat}" in prompt} == set(spoke)
+        assert (run.state, pause(run).key) == ("waiting", "turn/1/next")
+        assert run.steps.filter(key="turn/1/completed").exists()
+        spoke = [seat for seat, action in (("A", first), ("B", second)) if action == "default"]
+        assert [message.seat for message in run.messages.all()] == spoke
+        for judgment in run.judgments.all():
+            was_skipped = judgment.subject not in spoke
+            assert (judgment.scores is None, "said nothing" in judgment.unscored_reason) == (was_skipped, was_skipped)
+        assert run.judgments.count() == 2
+        asked = run.calls.filter(step__key="turn/1/judge")
+        assert asked.count() == len(spoke), "a turn in which nobody spoke costs no judge"
+        if spoke:
+            prompt = asked.get().request["messages"][0]["content"]
+            assert {seat for seat in "AB" if f"[[message-{seat}" in prompt} == set(spoke)
 
 
 def test_it_ends_from_every_pause_and_says_stopped(manual, say):

@@ -21,7 +21,6 @@ from experiments.runs.steering import branching, steering
 from experiments.sandbox.backends import backend_named
 from experiments.sandbox.host import hosts, worker
 from experiments.workflows.base.steps import Execute
-from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.contest_rows import Contest
 from tests.experiments.contesting import (
@@ -180,30 +179,25 @@ def test_a_sandbox_that_is_gone_at_one_solution_is_missing_for_that_one_alone(al
     assert run.calls.count() == len(scripted.received) == 1 + 3 + 6
 
 
-@each_case(
-    ("reason", "kind", "states"),
-    [
+def test_only_what_the_sandbox_did_not_execute_in_the_last_cycle_is_done_again(alice, woken_runs):
+    for reason, kind, states in (
         ("sandbox_unavailable", "execute", ["failed", "open"]),
         ("internal_error", "ask", ["failed", "failed"]),
         ("pool_too_small", "execute", None),
-    ],
-)
-def test_only_what_the_sandbox_did_not_execute_in_the_last_cycle_is_done_again(alice, woken_runs, reason, kind, states):
-    contest = Contest(alice)
-    contest.cycle()
-    run = contest.run
-    Run.objects.filter(pk=run.pk).update(state="failed", stop_reason=reason, error="It could not go on.")
-    for turn in (1, 2):
-        step = {"key": f"x/{turn}", "purpose": "execution" if kind == "execute" else "solution", "turn": turn}
-        Step.objects.create(run=run, kind=kind, state="failed", **step)
+    ):
+        contest = Contest(alice)
+        contest.cycle()
+        run = contest.run
+        Run.objects.filter(pk=run.pk).update(state="failed", stop_reason=reason, error="It could not go on.")
+        for turn in (1, 2):
+            step = {"key": f"x/{turn}", "purpose": "execution" if kind == "execute" else "solution", "turn": turn}
+            Step.objects.create(run=run, kind=kind, state="failed", **step)
 
-    assert actions.resume(fresh(run), by=alice) == bool(states)
-
-    if states:
-        assert [step.state for step in run.steps.filter(key__startswith="x/").order_by("turn")] == states
-    else:
-        assert fresh(run).state == "failed"
-        assert "resume-form" not in signed_in(alice).get(run.get_absolute_url()).content.decode()
+        assert actions.resume(fresh(run), by=alice) == bool(states), reason
+        if states:
+            assert [step.state for step in run.steps.filter(key__startswith="x/").order_by("turn")] == states
+    assert fresh(run).state == "failed"
+    assert "resume-form" not in signed_in(alice).get(run.get_absolute_url()).content.decode()
 
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("hurried")]
