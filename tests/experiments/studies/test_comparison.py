@@ -128,7 +128,9 @@ def campaigns(alice):
     return made
 
 
-def test_win_rates_of_campaigns_are_compared_on_the_prompts_that_they_share(campaigns, alice, browser, monkeypatch):
+def test_win_rates_of_campaigns_are_compared_on_the_prompts_that_they_share_without_void_battles_or_such_of_two_bad(
+    campaigns, alice, browser, monkeypatch
+):
     asked = {"campaign": campaigns, "contestant": "a"}
     first, second = browser.get("/api/studies/campaigns/", asked).json()
 
@@ -147,12 +149,9 @@ def test_win_rates_of_campaigns_are_compared_on_the_prompts_that_they_share(camp
     assert [one.rate for one in told] == pytest.approx([1.5 / 7, 4 / 6])
     assert told[1].against.difference.value == pytest.approx(4.5 / 6 - 2 / 6)
 
-
-def test_battles_that_are_void_or_in_which_both_are_bad_do_not_count(campaigns, alice, browser):
     shared = Battle.objects.filter(experiment=campaigns[1]).order_by("sample__index")
     shared.exclude(pk=shared.first().pk).update(void_reason="a wrong judge")
     board = boards.board_of(alice, [("a", "b", winner) for winner in ("left", "both_bad", "tie")])
-    asked = {"campaign": campaigns, "contestant": "a"}
     _first, second = browser.get("/api/studies/campaigns/", asked).json()
     assert (second["battles"], second["rate"], second["low"]) == (1, 0, None)
     assert (second["against"]["difference"], second["against"]["missing"]) == (None, "too_few_units")
