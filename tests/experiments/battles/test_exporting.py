@@ -14,7 +14,6 @@ from experiments.workflows.battles.campaign.boards import people_board
 from experiments.workflows.battles.campaign.counting import recount
 from experiments.workflows.battles.campaign.logs.exporting import audit_lines, full_lines, slim_lines
 from experiments.workflows.battles.campaign.logs.packing import file_names, pair_file, zipped
-from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim
 
 
@@ -27,40 +26,19 @@ def unpacked(chunks):
     return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
-def told():
-    return [
-        audit("flux", "sdxl", 0, "flux", "A", "B"),
-        audit("flux", "sdxl", 1, "tie", "A", "A"),
-        audit("flux", "sdxl", 2, "tie", None, "B"),
-        audit("flux", "sdxl", 3, "sdxl", "B", "A"),
-    ]
-
-
 @pytest.fixture
 def board(tmp_path, take, uploaded):
     """Four battles: won, disagreed on, failed, and won by the one with the smaller key, later void."""
+    given = [("flux", "A", "B"), ("tie", "A", "A"), ("tie", None, "B"), ("sdxl", "B", "A")]
+    rows = [audit("flux", "sdxl", index, *judged) for index, judged in enumerate(given)]
     dataset = uploaded(samples=4, names=("sdxl", "flux"))
-    found, _report = take(pair(tmp_path / "a", told(), folder=f"{FOLDER}/raw_outputs").parents[3], dataset)
+    found, _report = take(pair(tmp_path / "a", rows, folder=f"{FOLDER}/raw_outputs").parents[3], dataset)
     found.battles.filter(sample__index=3).update(void_reason="the image was broken", voided=now())
     recount(found)
     return found
 
 
-@each_case("lines", [slim_lines, audit_lines, full_lines])
-def test_what_is_exported_and_imported_says_the_same_again(lines, board, tmp_path, take):
-    path = tmp_path / "exported.jsonl"
-    path.write_bytes(b"".join(lines(board)))
-
-    copy, report = take(path, called="A copy")
-
-    void = 1 if lines is full_lines else 0
-    assert (report.void, len(read(lines(copy)))) == (void, len(read(lines(board))) - void)
-    assert read(slim_lines(copy)) == read(slim_lines(board))
-    if lines is not slim_lines:
-        assert read(audit_lines(copy)) == read(audit_lines(board))
-
-
-def test_the_zip_has_the_layout_of_an_arena_folder_and_comes_back(board, tmp_path, take):
+def test_the_zip_has_the_layout_of_an_arena_folder_and_comes_back_as_each_log_by_itself_does(board, tmp_path, take):
     board.dataset.contestants.filter(name="sdxl").update(version="GenArena_20260301")
     path = tmp_path / "board.zip"
     path.write_bytes(b"".join(zipped(board)))
@@ -83,6 +61,13 @@ def test_the_zip_has_the_layout_of_an_arena_folder_and_comes_back(board, tmp_pat
         archive.extractall(tmp_path / "logs", [name for name in files if name.startswith("pk_logs")])
     copy, report = take(tmp_path / "logs", called="A copy")
     assert (report.stored, report.confirmed, read(audit_lines(copy))) == (2, 2, read(audit_lines(board)))
+    for lines, void in ((slim_lines, 0), (audit_lines, 0), (full_lines, 1)):
+        path = tmp_path / f"{lines.__name__}.jsonl"
+        path.write_bytes(b"".join(lines(board)))
+        copy, report = take(path, called=lines.__name__)
+        assert (report.void, len(read(lines(copy)))) == (void, len(read(lines(board))) - void)
+        assert read(slim_lines(copy)) == read(slim_lines(board))
+        assert lines is slim_lines or read(audit_lines(copy)) == read(audit_lines(board))
 
 
 def test_subsets_are_told_apart_and_snapshots_grow_and_name_who_is_not_rated(tmp_path, take):
@@ -156,7 +141,7 @@ def test_the_slim_and_the_audit_log_are_genarenas_own_and_the_full_one_tells_wha
 
     assert slims == [slim("flux", "sdxl", 0, "flux"), slim("flux", "sdxl", 1, "tie", consistent=False)]
     assert list(slims[0]) == list(slim("a", "b", 0))
-    wanted = told()[0]
+    wanted = audit("flux", "sdxl", 0, "flux", "A", "B")
     for key in ("original_call", "swapped_call"):
         call = first[key]
         assert call.pop("parse_error") is None

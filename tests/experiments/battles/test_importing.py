@@ -16,7 +16,6 @@ from experiments.models import Contestant, Output, PairCount, Verdict
 from experiments.workflows.battles.campaign.counting import recount
 from experiments.workflows.battles.campaign.logs import files, importing
 from experiments.workflows.battles.campaign.logs.exporting import slim_lines
-from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim, talk, vote, write
 from tests.experiments.datasets.files import parquet, table
 
@@ -106,35 +105,30 @@ def test_what_is_cut_off_or_odd_loses_nothing_but_itself(tmp_path, take):
     assert (winners(of_rows), of_table.refused) == (["left", "tie"], 2)
 
 
-BAD = [
-    ("[1, 2]", "not a JSON object"),
-    ('{"model_a": "x"}', "not a battle"),
-    (slim("flux", "flux", 0), "is compared with itself"),
-    (slim("", "sdxl", 0), "model_a is missing"),
-    (slim("flux", "x" * 201, 0), "longer than 200"),
-    (slim("flux", "tie", 0), "cannot be distinguished from a tie"),
-    (slim("flux", "sdxl", -1), "sample_index"),
-    (slim("flux", "sdxl", True), "sample_index"),
-    (slim("flux", "sdxl", 2**40), "sample_index"),
-    (slim("flux", "sdxl", 0, "dalle"), "final_winner is “dalle”"),
-    (slim("flux", "sdxl", 0, is_consistent="yes"), "is_consistent"),
-    (slim("flux", "sdxl", 0, timestamp="yesterday"), "is not a time"),
-    ("[" * 100_000, "not a JSON object"),
-    ('{"model_a": NaN}', "not a JSON object"),
-    ('{"n": ' + "9" * 5000 + "}", "not a JSON object"),
-    *((vote("a", "b", winner), "winner is") for winner in ("model_c", "", None, 1, "tie?")),
-]
-
-
-@each_case(("line", "reason"), BAD)
-def test_a_bad_line_is_refused_with_its_number_and_the_others_are_taken(line, reason, tmp_path, take):
-    write(tmp_path / "log.jsonl", [slim("flux", "sdxl", 0, "flux"), line, slim("flux", "sdxl", 1, "flux")])
-
-    board, report = take(tmp_path / "log.jsonl")
-
-    assert (board.battles.count(), report.refused) == (2, 1)
-    assert report.refusals[0].line == 2
-    assert reason in report.refusals[0].reason
+def test_a_bad_line_is_refused_with_its_number_and_the_others_are_taken(tmp_path, take):
+    bad = (
+        ("[1, 2]", "not a JSON object"),
+        ('{"model_a": "x"}', "not a battle"),
+        (slim("flux", "flux", 0), "is compared with itself"),
+        (slim("", "sdxl", 0), "model_a is missing"),
+        (slim("flux", "x" * 201, 0), "longer than 200"),
+        (slim("flux", "tie", 0), "cannot be distinguished from a tie"),
+        (slim("flux", "sdxl", -1), "sample_index"),
+        (slim("flux", "sdxl", True), "sample_index"),
+        (slim("flux", "sdxl", 2**40), "sample_index"),
+        (slim("flux", "sdxl", 0, "dalle"), "final_winner is “dalle”"),
+        (slim("flux", "sdxl", 0, is_consistent="yes"), "is_consistent"),
+        (slim("flux", "sdxl", 0, timestamp="yesterday"), "is not a time"),
+        ("[" * 100_000, "not a JSON object"),
+        ('{"model_a": NaN}', "not a JSON object"),
+        ('{"n": ' + "9" * 5000 + "}", "not a JSON object"),
+        *((vote("a", "b", winner), "winner is") for winner in ("model_c", "", None, 1, "tie?")),
+    )
+    for number, (line, reason) in enumerate(bad):
+        write(tmp_path / "log.jsonl", [slim("flux", "sdxl", 0, "flux"), line, slim("flux", "sdxl", 1, "flux")])
+        board, report = take(tmp_path / "log.jsonl", called=f"Log {number}")
+        assert (board.battles.count(), report.refused, report.refusals[0].line) == (2, 1, 2), reason
+        assert reason in report.refusals[0].reason
 
 
 def test_who_joined_when_and_stands_left_does_not_depend_on_the_alphabet_and_snapshots_rate_nobody(
@@ -300,7 +294,9 @@ def test_a_line_without_an_end_and_a_damaged_member_are_refused_and_the_others_r
 
 
 @pytest.mark.system
-def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_there(tmp_path, take, monkeypatch):
+def test_a_parquet_file_is_read_by_the_limited_process_within_its_bounds_and_a_copy_from_a_zip_is_deleted(
+    tmp_path, take, monkeypatch, settings
+):
     texts = "repeat('a', 3000000) AS conversation_a, repeat('b', 3000000) AS conversation_b"
     query = f"SELECT 'x' AS model_a, 'y' AS model_b, 'tie' AS winner, {texts} FROM range(60)"
     duckdb.sql(f"COPY ({query}) TO '{tmp_path / 'bomb.parquet'}' (FORMAT parquet)")
@@ -312,18 +308,12 @@ def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_the
     assert "longer than 4 MiB" in report.refusals[0].reason
     (tmp_path / "v.parquet").write_bytes(b"PAR1nonsense")
     assert "This Parquet file cannot be read" in take(tmp_path / "v.parquet")[1].refusals[0].reason
-    monkeypatch.setattr(process, "START", "import os; os.abort()")
-    assert "ended unexpectedly" in take(tmp_path / "v.parquet")[1].refusals[0].reason
-
-
-@pytest.mark.system
-def test_a_parquet_file_within_a_zip_is_copied_within_the_bounds_and_the_copy_is_deleted(
-    tmp_path, take, monkeypatch, settings
-):
     with zipfile.ZipFile(tmp_path / "logs.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("votes/v.parquet", b"PAR1nonsense" + bytes(1 << 20))
-
     assert "This Parquet file cannot be read" in take(tmp_path / "logs.zip")[1].refusals[0].reason
+    with monkeypatch.context() as patch:
+        patch.setattr(process, "START", "import os; os.abort()")
+        assert "ended unexpectedly" in take(tmp_path / "v.parquet")[1].refusals[0].reason
     assert not list(Path(settings.UPLOADS_DIR).rglob("*.parquet"))
     monkeypatch.setattr(importing, "UNPACKED", 0)
     with pytest.raises(TooLarge):
@@ -331,14 +321,12 @@ def test_a_parquet_file_within_a_zip_is_copied_within_the_bounds_and_the_copy_is
     assert not list(Path(settings.UPLOADS_DIR).rglob("*.parquet"))
 
 
-@each_case("size", [1, 7, 64])
-def test_a_list_is_read_in_pieces_of_any_size(size, monkeypatch):
-    monkeypatch.setattr(files, "CHUNK", size)
+def test_a_list_is_read_in_pieces_of_any_size(monkeypatch):
     values = [{"model_a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫" * 30}]
-
-    found = list(files.json_list(io.BytesIO(json.dumps(values, ensure_ascii=False).encode()), Allowance(10**6)))
-
-    assert [row.content for row in found] == values
+    written = json.dumps(values, ensure_ascii=False).encode()
+    for size in (1, 7, 64):
+        monkeypatch.setattr(files, "CHUNK", size)
+        assert [row.content for row in files.json_list(io.BytesIO(written), Allowance(10**6))] == values, size
 
 
 def test_what_holds_too_much_too_many_files_no_logs_or_secrets_is_given_up(tmp_path, take, settings, monkeypatch):

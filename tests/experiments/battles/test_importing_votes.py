@@ -1,7 +1,5 @@
 """Votes that people cast elsewhere become votes of people: whoever they are called, and whatever the columns are."""
 
-import csv
-import io
 from datetime import timedelta
 from itertools import product
 
@@ -21,32 +19,18 @@ from leaderboard.votes import agreement, voter_report, voting
 from leaderboard.votes.voters import person_voter
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import run, slim, talk, vote, write
+from tests.experiments.datasets.files import table
 
 VOTERS = [f"Reader {number}, Ph.D." for number in range(30)]
 COLUMNS = ("winner=preferred", "shown_first=on_the_left", "time=at", "language=lang", "question=item")
 
 
-def table(rows):
-    file = io.StringIO()
-    writer = csv.DictWriter(file, rows[0])
-    writer.writeheader()
-    writer.writerows(rows)
-    return file.getvalue()
-
-
 def ballots():
     """All readers on two questions. The first five prefer dalle, the others flux, which question 1 showed first."""
     return [
-        {
-            "model_a": "flux",
-            "model_b": "dalle",
-            "preferred": "dalle" if number < 5 else "flux",
-            "on_the_left": "flux" if item == 1 else "",
-            "annotator": name,
-            "item": item,
-            "at": f"2026-02-{1 + number % 28:02}T10:00:00Z",
-            "lang": ("German", "English")[item - 1],
-        }
+        {"model_a": "flux", "model_b": "dalle", "preferred": "dalle" if number < 5 else "flux"}
+        | {"on_the_left": "flux" if item == 1 else "", "annotator": name, "item": item}
+        | {"at": f"2026-02-{1 + number % 28:02}T10:00:00Z", "lang": ("German", "English")[item - 1]}
         for (number, name), item in product(enumerate(VOTERS), (1, 2))
     ]
 
@@ -175,9 +159,8 @@ def test_a_file_is_checked_by_page_and_api_and_then_stored_by_who_sent_it(client
 
     sent = {"file": SimpleUploadedFile("votes.csv", file), **asked, "dry_run": True}
     checked = api.post(reverse("api-dataset-battles", args=[dataset.slug]), sent, format="multipart").json()
-    stored = [
-        api.post(reverse("api-log-import-store", args=[dataset.slug, checked["id"]])).json() for _time in range(2)
-    ]
+    address = reverse("api-log-import-store", args=[dataset.slug, checked["id"]])
+    stored = [api.post(address).json() for _time in range(2)]
     assert (checked["state"], checked["report"]["columns"]["voter"]) == ("checked", "annotator")
     assert (stored[0]["state"], stored[0]["report"]["known"], stored[1]["status"]) == ("done", 60, 409)
 

@@ -71,28 +71,18 @@ def test_in_the_end_everything_has_been_compared_once_other_samples_and_the_clos
     assert (fewest.left_id, fewest.right_id) == (a.pk, d.pk)
 
 
-@each_case(
-    ("choice", "left_first", "winner"),
-    [
-        ("first", True, "left"),
-        ("first", False, "right"),
-        ("second", True, "right"),
-        ("second", False, "left"),
-        ("tie", True, "tie"),
-        ("both_bad", False, "both_bad"),
-    ],
-)
-def test_a_choice_is_meant_as_the_sides_were_shown(duels, voter, choice, left_first, winner):
-    offered = voting.offer(duels, voter=voter)
-    Battle.objects.filter(pk=offered.pk).update(shown_left_first=left_first)
-    offered.refresh_from_db()
-
-    voting.cast(offered, voter=voter, choice=choice)
-
-    offered.refresh_from_db()
-    assert (offered.winner, offered.voter_id, offered.is_consistent) == (winner, voter.user.pk, None)
-    assert offered.judged is not None
-    assert voting.choice_of(offered) == choice
+def test_a_choice_is_meant_as_the_sides_were_shown(duels, voter):
+    for choice, left_first, winner in (
+        *(("first", True, "left"), ("first", False, "right"), ("second", True, "right"), ("second", False, "left")),
+        *(("tie", True, "tie"), ("both_bad", False, "both_bad")),
+    ):
+        offered = voting.offer(duels, voter=voter)
+        Battle.objects.filter(pk=offered.pk).update(shown_left_first=left_first)
+        offered.refresh_from_db()
+        voting.cast(offered, voter=voter, choice=choice)
+        offered.refresh_from_db()
+        assert (offered.winner, offered.voter_id, offered.is_consistent) == (winner, voter.user.pk, None), choice
+        assert (offered.judged is None, voting.choice_of(offered)) == (False, choice)
 
 
 def test_who_is_left_out_or_has_no_output_is_not_shown_nor_a_dataset_that_takes_no_votes(duels, voter, alice):

@@ -112,9 +112,8 @@ def test_another_judge_prompt_or_instrument_is_another_board_and_is_asked_by_its
     assert {key.split("/")[1] for key in asked(both)} == {"judge-2"}
     named = (boards[3].prompt, boards[3].prompt_version)
     assert named == ("instrument: Ours", ours.parsed_config().prompt_version)
-    assert {name for battle in of(ours) for one in battle.verdicts.all() for name in one.scores["left"]} >= {
-        *("accuracy", "clarity")
-    }
+    scored = {name for battle in of(ours) for one in battle.verdicts.all() for name in one.scores["left"]}
+    assert scored >= {"accuracy", "clarity"}
     with pytest.raises(Invalid):
         actions.create(owner=alice, workflow="battles", config={**ours.config, "prompt": "text_quality"}, cast={})
 

@@ -16,7 +16,6 @@ from experiments.runs.steering import steering
 from experiments.workflows import REGISTRY
 from experiments.workflows.arena import WORKFLOW
 from experiments.workflows.base.filter import NOTHING_LEFT
-from tests.cases import each_case
 from tests.experiments.pages.painted import assert_same_page
 from tests.making import maker
 
@@ -59,28 +58,25 @@ def everything_that_models_read(run):
     return json.dumps([call.request["messages"] for call in run.calls.all()]).lower()
 
 
-@each_case(("fail", "price", "times"), [("cut", "0.1", 1), ("cut", "0.000001", 2), ("500", "0.1", 4)])
-def test_what_may_have_cost_much_is_not_asked_again_and_what_was_turned_away_is(play, arena, fail, price, times):
+def test_what_may_have_cost_much_is_not_asked_again_and_what_was_turned_away_is(play, arena):
     """Some dozens of tokens were written: dollars, or less than a cent."""
-    speaker = f"sim/competitive:first=0:fail={fail}:words=200"
-    model = arena(b=speaker).participants.get(seat="B").model
-    model.prices.all().delete()
-    model.prices.create(input=Decimal(0), output=Decimal(price), since=timezone.now() - timedelta(days=1))
+    for fail, price, times in (("cut", "0.1", 1), ("cut", "0.000001", 2), ("500", "0.1", 4)):
+        speaker = f"sim/competitive:first=0:fail={fail}:words={200 + times}"
+        model = arena(b=speaker).participants.get(seat="B").model
+        model.prices.all().delete()
+        model.prices.create(input=Decimal(0), output=Decimal(price), since=timezone.now() - timedelta(days=1))
+        run = play(b=speaker, **QUIET)
+        assert (run.state, len(attempts(run, "turn/1/B"))) == ("failed", times), (fail, price)
 
-    run = play(b=speaker, **QUIET)
 
-    assert (run.state, len(attempts(run, "turn/1/B"))) == ("failed", times)
-
-
-@each_case("fail", ["429:retry_after=1", "503", "reset", "cut", "error_event"])
-def test_trouble_that_passes_is_waited_out_and_nobody_reads_of_it(play, fail):
-    run = play(b=f"sim/competitive:first=0:fail={fail}:times=1", **QUIET)
-
-    assert (run.state, attempts(run, "turn/1/B")) == ("completed", [Call.State.FAILED, Call.State.COMPLETED])
-    assert run.events.get(type="call_retried").data["attempt"] == 1
-    assert run.messages.count() == 2
-    assert run.messages.get(seat="B").raw_text == run.calls.get(step__key="turn/1/B", attempt=2).text
-    assert not any(words in everything_that_models_read(run) for words in WORDS_OF_ERRORS)
+def test_trouble_that_passes_is_waited_out_and_nobody_reads_of_it(play):
+    for fail in ("429:retry_after=1", "503", "reset", "cut", "error_event"):
+        run = play(b=f"sim/competitive:first=0:fail={fail}:times=1", **QUIET)
+        states = [Call.State.FAILED, Call.State.COMPLETED]
+        assert (run.state, attempts(run, "turn/1/B"), run.messages.count()) == ("completed", states, 2), fail
+        assert run.events.get(type="call_retried").data["attempt"] == 1
+        assert run.messages.get(seat="B").raw_text == run.calls.get(step__key="turn/1/B", attempt=2).text
+        assert not any(words in everything_that_models_read(run) for words in WORDS_OF_ERRORS)
 
 
 def test_a_provider_is_not_asked_again_before_the_time_that_it_has_named(arena, start, drive):
@@ -167,20 +163,16 @@ def test_a_bug_in_a_workflow_fails_its_run_and_no_other(arena, start, drive, mon
     assert sound.state == Run.State.COMPLETED
 
 
-@each_case(
-    ("speaker", "attempts", "kept"),
-    [
-        ("sim/deceptive:first=0:think=native:fail=length:after=3", 1, "reasoning"),
-        ("sim/cooperative:first=0:fail=empty", 2, ""),
-    ],
-)
-def test_an_answer_without_words_fails_the_run_and_its_reasoning_is_kept(play, speaker, attempts, kept):
-    run = play(speaker, **QUIET)
-
-    assert (run.state, run.stop_reason, run.messages.count()) == ("failed", "empty_answer", 0)
-    assert [call.error_kind for call in run.calls.all()] == ["empty_answer"] * attempts
-    call = run.calls.latest("id")
-    assert (bool(call.reasoning.strip()), call.text) == (bool(kept), "")
+def test_an_answer_without_words_fails_the_run_and_its_reasoning_is_kept(play):
+    for speaker, times, is_kept in (
+        ("sim/deceptive:first=0:think=native:fail=length:after=3", 1, True),
+        ("sim/cooperative:first=0:fail=empty", 2, False),
+    ):
+        run = play(speaker, **QUIET)
+        assert (run.state, run.stop_reason, run.messages.count()) == ("failed", "empty_answer", 0), speaker
+        assert [call.error_kind for call in run.calls.all()] == ["empty_answer"] * times
+        call = run.calls.latest("id")
+        assert (bool(call.reasoning.strip()), call.text) == (is_kept, "")
 
 
 def test_after_an_empty_answer_another_seed_is_sent_and_the_same_one_in_a_repeat(play, scripted):
@@ -195,41 +187,33 @@ def test_after_an_empty_answer_another_seed_is_sent_and_the_same_one_in_a_repeat
     assert [call.request["seed"] for call in asked] == seeds[0]
 
 
-@each_case(
-    ("speaker", "reason"),
-    [("sim/refusing:first=0", "content_filter"), ("sim/cooperative:first=0:fail=length:after=9", "length")],
-)
-def test_a_refusal_and_an_answer_cut_at_its_token_limit_are_recorded_as_such_and_are_no_errors(play, speaker, reason):
-    run = play(speaker, speaker, **{**QUIET, "max_turns": 4})
+def test_a_refusal_and_an_answer_cut_at_its_token_limit_are_recorded_as_such_and_are_no_errors(play, scripted):
+    for speaker, reason in (
+        ("sim/refusing:first=0", "content_filter"),
+        ("sim/cooperative:first=0:fail=length:after=9", "length"),
+    ):
+        run = play(speaker, speaker, **{**QUIET, "max_turns": 4})
+        found = run.messages.filter(finish_reason=reason)
+        assert (run.state, found.exists()) == ("completed", True), reason
+        assert all(message.text.strip() and message.call.state == Call.State.COMPLETED for message in found)
+        assert run.events.filter(type="message_completed", data__finish_reason=reason).count() == found.count()
+        assert not run.events.filter(type__in=["call_failed", "call_retried", "experiment_error"]).exists()
 
-    found = run.messages.filter(finish_reason=reason)
-    assert run.state == "completed"
-    assert found.exists()
-    assert all(message.text.strip() and message.call.state == Call.State.COMPLETED for message in found)
-    assert run.events.filter(type="message_completed", data__finish_reason=reason).count() == found.count()
-    assert not run.events.filter(type__in=["call_failed", "call_retried", "experiment_error"]).exists()
-
-
-def test_a_refusal_without_a_word_is_read_as_the_placeholder_by_the_other_side(play, scripted):
-    mute = scripted.model("mute", [{"finish": "content_filter"}])
-    run = play(mute, "sim/neutral:first=0", **QUIET)
-
+    run = play(scripted.model("mute", [{"finish": "content_filter"}]), "sim/neutral:first=0", **QUIET)
     message = run.messages.get(seat="A")
     assert (run.state, message.finish_reason, message.raw_text) == ("completed", "content_filter", "")
-    assert message.text == NOTHING_LEFT
-    assert run.calls.get(step__key="turn/1/B").request["messages"][1]["content"] == NOTHING_LEFT
+    read = run.calls.get(step__key="turn/1/B").request["messages"][1]["content"]
+    assert message.text == read == NOTHING_LEFT, "a refusal without a word"
 
 
-@each_case("setting", ["placeholder", "pause", "stop"])
-def test_a_reply_without_words_for_the_other_side_is_handled_as_set(play, drive, alice, setting):
-    run = play(when_empty=setting, filter_model="sim/filter:json=empty", max_turns=1)
+def test_a_reply_without_words_for_the_other_side_is_handled_as_set(play, drive, alice):
+    for setting, *ended in (("placeholder", "completed", "max_turns"), ("stop", "stopped", "nothing_to_pass")):
+        run = play(when_empty=setting, filter_model="sim/filter:json=empty", max_turns=1)
+        assert [run.state, run.stop_reason] == ended
 
-    if setting == "pause":
-        assert (run.state, run.open_pauses[0].purpose) == ("waiting", "nothing_to_pass")
-        steering.say(run, by=alice, key=run.open_pauses[0].key, action="send", text="It nods.")
-        drive()
-        message = run.messages.get(seat="A")
-        assert (message.text, message.operator["by"]) == ("It nods.", "alice")
-    else:
-        expected = {"placeholder": ("completed", "max_turns"), "stop": ("stopped", "nothing_to_pass")}
-        assert (run.state, run.stop_reason) == expected[setting]
+    run = play(when_empty="pause", filter_model="sim/filter:json=empty", max_turns=1)
+    assert (run.state, run.open_pauses[0].purpose) == ("waiting", "nothing_to_pass")
+    steering.say(run, by=alice, key=run.open_pauses[0].key, action="send", text="It nods.")
+    drive()
+    message = run.messages.get(seat="A")
+    assert (message.text, message.operator["by"]) == ("It nods.", "alice")

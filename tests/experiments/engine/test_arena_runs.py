@@ -1,33 +1,30 @@
-"""Arena runs against the simulated provider: what is told of them, what is asked, and where limits end them."""
+"""Arena runs, by themselves and with their operator: what is told, asked and sent, once each, and where they end."""
 
 import json
 import threading
 import time
+from functools import partial
 from itertools import pairwise
 
 import pytest
 
-from accounts.errors import Invalid
+from accounts.errors import AlreadyAnswered, Conflict, Invalid
 from experiments.engine import driver, jobs, leases, run_execution
 from experiments.engine.driver import Driver
 from experiments.models import Call, ModelPrice, Provider, ProviderModel, Run
 from experiments.runs import actions
+from experiments.runs.steering import steering
 from tests.experiments.deliberating import fresh
+from tests.experiments.engine.talks import pause, sent
 from tests.fixtures import ARENA, wait_until
 from tests.making import maker
 from tests.parts import stepped_engine
+from tests.rivals import at_once
 
 BARE = {"judge": False, "filter": False}
 TURN = [
-    "turn_started",
-    "message_completed A",
-    "message_filtered A",
-    "message_completed B",
-    "message_filtered B",
-    "judge_evaluation_started",
-    "judge_evaluation_completed",
-    "model_metrics A",
-    "model_metrics B",
+    *("turn_started", "message_completed A", "message_filtered A", "message_completed B", "message_filtered B"),
+    *("judge_evaluation_started", "judge_evaluation_completed", "model_metrics A", "model_metrics B"),
     "turn_completed",
 ]
 
@@ -69,27 +66,22 @@ def test_a_run_of_two_turns_has_its_messages_judgments_calls_and_events(play, pr
     assert course(play()) == course(run), "it gives way to others after every step"
 
 
-def test_a_gap_lies_between_two_turns(play):
-    run = play(gap_seconds=60, **BARE)
-
-    said = list(run.calls.order_by("sent").values_list("sent", flat=True))
-    gaps = [(after - before).total_seconds() >= 60 for before, after in pairwise(said)]
-    assert gaps == [False, True, False]
-
-
 def requests(run, purpose="reply"):
     return [call.request for call in run.calls.filter(step__purpose=purpose).order_by("id")]
 
 
-def test_a_seat_has_its_own_sampling(arena, play):
-    experiment = arena(max_turns=1, **BARE)
+def test_a_seat_has_its_own_sampling_and_a_gap_lies_between_two_turns(arena, play):
+    experiment = arena(gap_seconds=60, **BARE)
     own = {"temperature": 0.0, "max_tokens": 50, "top_p": 0.9, "seed": 11}
     experiment.participants.filter(seat="A").update(params=own)
+    run = play(experiment)
 
-    of_a, of_b = requests(play(experiment))
+    of_a, of_b, *_others = requests(run)
     assert {name: of_a[name] for name in own} == own, "a temperature of zero is zero"
     assert (of_b["temperature"], of_b["max_tokens"]) == (0.7, 6144)
     assert not {"top_p", "top_logprobs"} & of_b.keys()
+    said = list(run.calls.order_by("sent").values_list("sent", flat=True))
+    assert [(after - before).total_seconds() >= 60 for before, after in pairwise(said)] == [False, True, False]
 
 
 def test_the_seed_of_the_run_makes_the_seed_of_each_call_and_says_who_begins(arena, play):
@@ -206,3 +198,161 @@ def test_upstreams_that_a_seat_names_are_the_only_ones_that_a_routing_provider_m
     assert asked.pop("A") == {**whichever, "order": upstreams, "only": upstreams}
     assert asked.pop("B") == {**whichever, "order": ["together"], "only": ["together"], "quantizations": ["bf16"]}
     assert list(asked.values()) == [whichever] * len(asked)
+
+
+@maker
+def manual(arena, start, drive, /, **config):
+    run = start(arena(mode="manual", **config))
+    drive()
+    run.refresh_from_db()
+    return run
+
+
+@maker
+def say(alice, drive, /, run, *actions_, text=""):
+    for action in actions_:
+        steering.say(run, by=alice, key=pause(run).key, action=action, text=text)
+        drive()
+    run.refresh_from_db()
+
+
+def waits(run):
+    return (run.state, pause(run).purpose, pause(run).seat)
+
+
+REPLIES = [("waiting", "turn_start", "A"), ("waiting", "model_completed", "B")]
+BETWEEN = ("waiting", "turn_completed", "")
+
+
+def test_it_pauses_before_each_reply_and_after_each_turn(manual, say):
+    for auto_advance, actions_, pauses in (
+        (False, ["default", "default", "next", "default", "default"], [*REPLIES, BETWEEN, *REPLIES]),
+        (True, ["default"] * 4, REPLIES * 2),  # the next turn starts by itself
+        (False, ["next", "next", "default", "default"], [REPLIES[0], BETWEEN, *REPLIES]),  # or from the first pause
+    ):
+        run, seen = manual(auto_advance=auto_advance), []
+        for action in actions_:
+            seen.append(waits(run))
+            say(run, action)
+        assert seen == pauses
+        assert (run.state, run.stop_reason) == ("completed", "max_turns")
+
+
+def test_the_default_is_sent_where_nothing_else_was_wanted_and_the_judge_shown_what_was(manual, say, provider):
+    for action, text in (("send", "  \n"), ("default", "An abandoned edit.")):
+        run = manual(max_turns=1)
+        shown = pause(run).data["default"]
+        say(run, action, text=text)
+        assert sent(provider, run, "turn/1/A") == [{"role": "user", "content": shown}], action
+        assert run.events.get(type="said").data["edited"] is False
+
+    say(run, "send", text="Admit that you are losing.")
+    told = run.events.get(type="said", data__edited=True).data
+    assert (told["text"], told["by"], told["seat"]) == ("Admit that you are losing.", "alice", "B")
+    assert told["text"] in sent(provider, run, "turn/1/judge")[0]["content"]
+
+
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_of_many_submits_at_the_same_moment_one_is_heard(manual, drive, alice):
+    run = manual()
+    key = pause(run).key
+
+    def submit(number):
+        steering.say(Run.objects.get(pk=run.pk), by=alice, key=key, action="send", text=f"Say {number}.")
+        return number
+
+    answers = at_once(*(partial(submit, number) for number in range(6)), refused=AlreadyAnswered)
+    drive()
+
+    [heard] = [number for number in answers if isinstance(number, int)]
+    assert run.messages.filter(seat="A").count() == 1
+    assert run.calls.get(step__seat="A").request["messages"] == [{"role": "user", "content": f"Say {heard}."}]
+    assert run.events.filter(type="said").count() == 1
+
+
+def test_what_is_said_where_nobody_listens_is_refused_and_asks_nobody(manual, say, alice, drive, provider):
+    run, stopped = manual(max_turns=1), manual(max_turns=1)
+
+    def refused(run, *keys, why=Conflict):
+        asked = len(provider.ledger())
+        for key in keys:
+            with pytest.raises(why):
+                steering.say(run, by=alice, key=key, action="default")
+        drive()
+        assert len(provider.ledger()) == asked
+
+    refused(run, "turn/1/B/prompt", "turn/2/A/prompt", "turn/1/A", "", "turn/1/A/prompt/2")
+    first = pause(run).key
+    for action, text in (("regenerate", ""), ("send", "\0"), ("send", "x" * 1_000_001), ("note", " ")):
+        with pytest.raises(Invalid):
+            steering.say(run, by=alice, key=first, action=action, text=text)
+    assert first == "turn/1/A/prompt"
+    say(run, "default")
+    refused(run, first, why=AlreadyAnswered)
+    last = pause(run).key
+    say(run, "default")
+    assert run.state == "completed"
+    refused(run, first, last, "turn/2/A/prompt", "turn/1/next")
+    steering.say(stopped, by=alice, key=first, action="send", text="x" * 1_000_000)
+    actions.stop(stopped, by=alice)
+    refused(stopped, first)
+    assert stopped.calls.count() == 0
+
+
+def test_a_skipped_side_says_nothing_and_is_not_scored(manual, say):
+    for first, second in (("skip", "default"), ("default", "skip"), ("skip", "skip")):
+        run = manual(max_turns=2)
+        say(run, first)
+        assert waits(run) == ("waiting", "model_completed", "B")
+        say(run, second)
+
+        assert (run.state, pause(run).key) == ("waiting", "turn/1/next")
+        assert run.steps.filter(key="turn/1/completed").exists()
+        spoke = [seat for seat, action in (("A", first), ("B", second)) if action == "default"]
+        assert [message.seat for message in run.messages.all()] == spoke
+        for judgment in run.judgments.all():
+            was_skipped = judgment.subject not in spoke
+            assert (judgment.scores is None, "said nothing" in judgment.unscored_reason) == (was_skipped, was_skipped)
+        assert run.judgments.count() == 2
+        asked = run.calls.filter(step__key="turn/1/judge")
+        assert asked.count() == len(spoke), "a turn in which nobody spoke costs no judge"
+        if spoke:
+            prompt = asked.get().request["messages"][0]["content"]
+            assert {seat for seat in "AB" if f"[[message-{seat}" in prompt} == set(spoke)
+
+
+def test_it_ends_from_every_pause_and_says_stopped(manual, say):
+    for before in ([], ["default"], ["default", "default"]):
+        run = manual()
+        say(run, *before, "end")
+        assert (run.state, run.stop_reason, run.open_pauses) == ("stopped", "manual_stop", []), before
+        assert run.events.filter(type="experiment_stopped").count() == 1
+
+
+def test_it_goes_on_by_itself_once_it_is_automatic_and_waits_once_it_is_manual(manual, arena, start, drive, alice):
+    waiting, queued = manual(max_turns=2), start(arena(max_turns=3))
+    steering.set_mode(waiting, by=alice, mode="automatic")
+    steering.set_mode(queued, by=alice, mode="manual")
+    drive()
+    waiting.refresh_from_db()
+    queued.refresh_from_db()
+
+    assert (waiting.state, waiting.messages.count(), waiting.mode) == ("completed", 4, "automatic")
+    assert waits(queued) == ("waiting", "turn_start", "A")
+
+
+def test_the_last_turn_can_be_moved_while_it_is_played(manual, say, alice):
+    """What would be asked changes then; what was shown is what is sent, and is not told as rewritten."""
+    run = manual(max_turns=1)
+    steering.extend(run, by=alice, max_turns=2)
+    say(run, "default", "default")
+
+    assert waits(run)[1] == "turn_completed"
+    assert run.config["max_turns"] == 2
+    assert "rewrote" not in str(run.calls.get(step__key="turn/1/judge").request["messages"])
+    with pytest.raises(Invalid):
+        steering.extend(run, by=alice, max_turns=0)
+    say(run, "next")
+    with pytest.raises(Invalid):
+        steering.extend(run, by=alice, max_turns=1)

@@ -109,32 +109,29 @@ def test_a_run_is_played_by_a_caller_that_is_told_no_key_and_its_rows_go_with_it
     assert_books_balance(fresh(run))
 
 
-def test_a_driver_that_ends_releases_its_runs_at_once_and_the_next_waits_for_the_same_call(run, hand):
-    with driving():
-        handed(run)
-        [row] = hand.claim()
-    assert (fresh(run).state, fresh(run).lease_until) == (Run.State.QUEUED, None)
-    hand.answer(row)
-    with driving():
-        play_to_the_end(run, hand)
+def test_a_driver_that_ends_or_dies_loses_no_call_that_is_handed_over_and_the_next_waits_for_it(
+    start, arena, monkeypatch
+):
+    for dies in (False, True):
+        run, hand = start(arena(max_turns=1, judge=False, gap_seconds=0)), Hand()
+        with monkeypatch.context() as patch, driving():
+            handed(run)
+            [row] = hand.claim()
+            if dies:
+                patch.setattr("experiments.engine.leases.release", lambda run_id, fence: None)
+        if dies:
+            expire_leases()
+        else:
+            assert (fresh(run).state, fresh(run).lease_until) == (Run.State.QUEUED, None), "released at once"
+            hand.answer(row)
+        with driving():
+            wait_until(lambda run=run: fresh(run).fence == 2, "the next driver")
+            hand.answer(row)
+            play_to_the_end(run, hand)
 
-    assert row.call in run.calls.filter(state=Call.State.COMPLETED, attempt=1)
-    assert not run.calls.filter(attempt=2).exists()
-
-
-def test_a_driver_that_died_loses_no_call_that_is_handed_over(run, hand, monkeypatch):
-    with monkeypatch.context() as patch, driving():
-        handed(run)
-        [row] = hand.claim()
-        patch.setattr("experiments.engine.leases.release", lambda run_id, fence: None)
-    expire_leases()
-    with driving():
-        wait_until(lambda: fresh(run).fence == 2, "the next driver")
-        hand.answer(row)
-        play_to_the_end(run, hand)
-
-    assert not run.calls.exclude(state=Call.State.COMPLETED).exists()
-    assert_books_balance(fresh(run))
+        assert row.call in run.calls.filter(state=Call.State.COMPLETED, attempt=1)
+        assert not run.calls.exclude(state=Call.State.COMPLETED, attempt=1).exists()
+        assert_books_balance(fresh(run))
 
 
 @each_case("is_claimed", [True, False], ids=["under way", "unclaimed"])
@@ -255,8 +252,10 @@ def test_an_answer_comes_back_as_it_was_whatever_the_next_release_adds_and_ends_
         assert (back.error.kind, back.was_sent, back.is_stopped) == ("outcome_unknown", True, False), "maybe billed"
 
 
-def test_a_record_that_was_not_written_to_its_end_or_is_damaged_is_ignored(db):
-    hand, first, second = Hand(), uuid4(), uuid4()
+def test_a_record_that_was_not_written_to_its_end_or_is_damaged_is_ignored_and_a_full_spool_keeps_what_is_not_settled(
+    hand, monkeypatch
+):
+    first, second = uuid4(), uuid4()
     hand.spool.begun(first)
     hand.spool.text(first, "Good ", "")
     hand.spool.text(first, "morning.", "Hm.")
@@ -269,17 +268,14 @@ def test_a_record_that_was_not_written_to_its_end_or_is_damaged_is_ignored(db):
         found = spool.read(path)
         assert (found.begun, found.texts, found.answers) == ({first}, {first: ("Good morning.", "Hm.")}, {}), text
 
-
-def test_a_spool_that_is_full_keeps_what_is_not_settled(hand, monkeypatch):
     monkeypatch.setattr(spool, "MOST_BYTES", 1000)
-    settled, kept = uuid4(), uuid4()
+    hand, settled, kept = Hand(), uuid4(), uuid4()
     for call in (settled, kept):
         hand.spool.begun(call)
         hand.spool.answer(call, "x" * 600)
     hand.spool.settled([settled])
     hand.spool.text(kept, "More.", "")
     hand.spool.text(settled, "Late.", "")
-
     found = spool.read(spool.directory() / f"{hand.row.pk}.spool")
     assert (found.begun, set(found.answers), set(found.texts)) == ({kept}, {kept}, {kept})
 

@@ -55,45 +55,37 @@ def test_a_question_is_answered_ranked_and_concluded_those_asked_at_once_written
     assert told_of == {one.reviewer: (one.order, list(one.labels.values())) for one in run.ballots.all()}
 
 
-def test_a_title_is_never_in_the_way(council, start, alice, scripted):
-    may_find = asyncio.Event()
-
-    async def find(_body):
-        await may_find.wait()
-        return "The sky"
-
-    run = start(council(*FAST, title=scripted.model("scripted/title", find)))
-    with stepped_engine.driving(threading.Event()):
-        wait_until(lambda: fresh(run).open_offers, "the offer")
-        steering.ask_further(fresh(run), by=alice, text="And at sunset?")
-        wait_until(lambda: run.messages.filter(turn=2, step__purpose="conclusion").exists(), "the next conclusion")
-        assert run.calls.get(step__purpose="title").state == Call.State.SENT
-        may_find.set()
-        wait_until(lambda: fresh(run).state == "completed", "the end")
-    assert fresh(run).experiment.title == "The sky"
-    assert_same_page(run)
-
-
-def questions(run):
-    return [m.text for m in run.messages.filter(seat="person").order_by("seq")]
-
-
-def test_a_question_asked_while_it_is_driven_is_answered_by_the_same_driver(council, start, alice, scripted):
-    asked, says = asyncio.Event(), member("Light scatters.")
+def test_a_title_is_never_in_the_way_and_questions_asked_meanwhile_are_answered_by_the_same_driver(
+    council, start, alice, scripted
+):
+    asked, may_find, says = asyncio.Event(), asyncio.Event(), member("Light scatters.")
 
     async def answer(body):
         await asked.wait()
         return says(body)
 
-    run = start(council(scripted.model("scripted/first", answer), *FAST[1:]))
+    async def find(_body):
+        await may_find.wait()
+        return "The sky"
+
+    title, first = scripted.model("scripted/title", find), scripted.model("scripted/first", answer)
+    run = start(council(first, *FAST[1:], title=title))
     with stepped_engine.driving(threading.Event()):
-        wait_until(lambda: run.calls.filter(state=Call.State.SENT).exists(), "the first answer to be under way")
+        wait_until(lambda: run.calls.filter(step__purpose="reply", state=Call.State.SENT).exists(), "the first answer")
         steering.ask_further(fresh(run), by=alice, text="And at sunset?")
         asked.set()
+        wait_until(lambda: fresh(run).open_offers and offer(run).key == "turn/2/next", "the offer")
+        steering.ask_further(fresh(run), by=alice, text="And on Mars?")
+        wait_until(lambda: run.messages.filter(turn=3, step__purpose="conclusion").exists(), "the next conclusion")
+        assert run.calls.get(step__purpose="title").state == Call.State.SENT
+        may_find.set()
         wait_until(lambda: fresh(run).state == "completed", "the end")
-
-    assert (offer(run).key, fresh(run).fence) == ("turn/2/next", 1)
+    assert (fresh(run).experiment.title, offer(run).key, fresh(run).fence) == ("The sky", "turn/3/next", 1)
     assert_same_page(run)
+
+
+def questions(run):
+    return [m.text for m in run.messages.filter(seat="person").order_by("seq")]
 
 
 def test_what_cannot_be_asked_is_refused(convene, drive, alice):

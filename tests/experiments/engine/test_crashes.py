@@ -65,15 +65,21 @@ def play(request, alice, start, drive, monkeypatch):
     monkeypatch.setattr(driver, "DATABASE_PAUSE", 0)
     make, name = request.getfixturevalue, request.param
     if name == "contest":
+        answers = (contesting.quick(judgment=judgment(9)), contesting.quick(solution="No."), None)
+        slugs = contesting.models(make("scripted"), *answers)
+
+        def contest():
+            Cycle.objects.update(fingerprint=[])  # or the problem would be none that is new
+            return contesting.begun(alice, start, slugs)
+
         with contesting.sandbox_as_played():
-            yield Play(contests(alice, start, make("scripted")), drive, alice, {})
+            yield Play(contest, drive, alice, {})
         return
     experiment = {
         "arena": lambda: make("arena")(**TALK, mode="manual"),
         "council": lambda: make("council")(*FAST[:2], title=True),
         "debate": lambda: make("debate")(mode="manual", rounds=2),
     }[name]()
-
     title = experiment.title
 
     def begin():
@@ -84,17 +90,6 @@ def play(request, alice, start, drive, monkeypatch):
         return run
 
     yield Play(begin, drive, alice, SAYS.get(name, {}), make("provider"))
-
-
-def contests(alice, start, scripted):
-    answers = (contesting.quick(judgment=judgment(9)), contesting.quick(solution="No."), None)
-    slugs = contesting.models(scripted, *answers)
-
-    def begin():
-        Cycle.objects.update(fingerprint=[])  # or the problem would be none that is new
-        return contesting.begun(alice, start, slugs)
-
-    return begin
 
 
 each_play = pytest.mark.parametrize("play", ["arena", "council", "debate", "contest"], indirect=True)

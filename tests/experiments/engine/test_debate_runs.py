@@ -117,10 +117,6 @@ def assert_same_entries(run):
     assert shown(from_rows(run)) == shown(replayed(run.events.order_by("seq")))
 
 
-def failures(run):
-    return [(event.data["seat"], event.data["kind"]) for event in run.events.filter(type="call_failed")]
-
-
 def test_a_summary_that_failed_is_no_completed_debate_and_is_asked_again(stage, alice):
     run = stage.play(summarizer=[404, *GOOD["summarizer"]], limits={"seconds": 600})
     assert (run.state, run.stop_reason) == ("failed", "summary_failed")

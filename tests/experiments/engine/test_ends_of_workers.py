@@ -103,18 +103,9 @@ def test_a_call_that_takes_too_long_is_cut_and_its_last_words_are_written_after_
     assert_books_balance(fresh(run), provider)
 
 
-def test_a_run_that_somebody_else_drives_now_is_not_laid_to_rest(arena, start):
-    taken = leases.claim(start(arena()).pk, lambda event: None)
-    outdated = Lease(taken.pk, taken.fence - 1, lambda event: None)
-
-    with pytest.raises(LeaseLost):
-        pauses.park(outdated, [], is_held=False)
-    with pytest.raises(LeaseLost):
-        pauses.complete(outdated, taken, [])
-    assert fresh(taken).state == Run.State.RUNNING
-
-
-def test_a_run_is_counted_as_begun_once_and_as_taken_over_when_its_driver_died(arena, start, monkeypatch):
+def test_a_run_is_counted_as_begun_once_and_as_taken_over_and_not_laid_to_rest_by_its_former_driver(
+    arena, start, monkeypatch
+):
     counted, run = [], start(arena())
     monkeypatch.setattr(counting, "add", lambda family, *_labels: counted.append(family))
 
@@ -122,8 +113,15 @@ def test_a_run_is_counted_as_begun_once_and_as_taken_over_when_its_driver_died(a
     assert counted == [counting.RUNS_STARTED]
     leases.claim(run.pk, lambda event: None)
     expire_leases()
-    leases.claim(run.pk, lambda event: None)
+    taken = leases.claim(run.pk, lambda event: None)
     assert counted == [counting.RUNS_STARTED, counting.TAKEOVERS]
+
+    outdated = Lease(taken.pk, taken.fence - 1, lambda event: None)
+    with pytest.raises(LeaseLost):
+        pauses.park(outdated, [], is_held=False)
+    with pytest.raises(LeaseLost):
+        pauses.complete(outdated, taken, [])
+    assert fresh(taken).state == Run.State.RUNNING
 
 
 @pytest.mark.databases
@@ -136,7 +134,9 @@ def test_what_has_waited_longest_for_a_driver_is_claimed_first(arena, start):
     assert driver.Driver(threading.Event())._waiting() == [queued.pk, newer.pk, older.pk]
 
 
-def test_a_driver_that_was_late_to_renew_a_lease_keeps_its_run_and_its_calls(arena, start, provider):
+def test_a_driver_late_to_renew_keeps_its_run_and_calls_and_breaks_off_those_of_a_run_that_somebody_else_drives(
+    arena, start, provider, woken_runs
+):
     run = start(arena(TALKATIVE))
     with stepped_engine.driving(threading.Event()):
         wait_until(is_streaming(provider), "a stream")
@@ -145,9 +145,11 @@ def test_a_driver_that_was_late_to_renew_a_lease_keeps_its_run_and_its_calls(are
         assert here._waiting() == []
         leases.renew({run.pk: fence})
         assert fresh(run).lease_until > timezone.now()
+        assert (fresh(run).fence, run.calls.filter(state=Call.State.LOST).exists()) == (fence, False)
 
-    assert not run.calls.filter(state=Call.State.LOST).exists()
-    assert fresh(run).fence == fence
+        Run.objects.filter(pk=run.pk).update(fence=fence + 1)
+        wait_until(lambda: [row["outcome"] for row in provider.ledger()] == ["client_closed"], "the close", 10)
+    assert (fresh(run).state, fresh(run).fence) == (Run.State.RUNNING, fence + 1)
 
 
 def test_a_run_that_waits_for_its_next_attempt_keeps_no_worker_also_where_it_cannot_be_given_back(
@@ -163,48 +165,24 @@ def test_a_run_that_waits_for_its_next_attempt_keeps_no_worker_also_where_it_can
         monkeypatch.setattr(leases, "release", Mock(side_effect=OperationalError("The database is not there.")))
 
 
-def test_a_call_of_a_run_that_somebody_else_drives_now_is_broken_off(arena, start, provider, woken_runs):
-    run = start(arena(a=TALKATIVE))
-    with stepped_engine.driving(threading.Event()):
-        wait_until(is_streaming(provider), "the first words")
-        Run.objects.filter(pk=run.pk).update(fence=2)
-        wait_until(lambda: [row["outcome"] for row in provider.ledger()] == ["client_closed"], "the close", 10)
-
-    assert (fresh(run).state, fresh(run).fence) == (Run.State.RUNNING, 2)
-
-
-@pytest.fixture
-def left_behind():
-    """A job that was under way, in a worker of which Redis has forgotten everything else."""
+@pytest.mark.system
+def test_a_worker_starts_and_plays_after_one_that_died_long_ago(arena, start, provider):
+    """It was at a job, and Redis has forgotten everything else of it."""
     queue = django_rq.get_queue(QUEUE)
     job = queue.enqueue("experiments.engine.jobs.drive", "nobody", result_ttl=0, failure_ttl=0)
     queue.remove(job)
     with queue.connection.pipeline() as pipeline:
-        execution = Execution.create(job, ttl=60, pipeline=pipeline)
+        forgotten = Execution.create(job, ttl=60, pipeline=pipeline)
         pipeline.execute()
-    queue.connection.delete(execution.key)
+    queue.connection.delete(forgotten.key)
     registry = StartedJobRegistry(queue=queue)
-    queue.connection.zadd(registry.key, {execution.composite_key: 1})
-    return registry, execution.composite_key
-
-
-@pytest.mark.system
-def test_a_worker_starts_and_plays_after_one_that_died_long_ago(arena, start, provider, left_behind):
+    queue.connection.zadd(registry.key, {forgotten.composite_key: 1})
     run = start(arena(max_turns=1))
     wake(run.pk)
 
     with Worker():
         assert wait_until(lambda: fresh(run).is_over, "the run to end")
-
-    registry, forgotten = left_behind
-    assert registry.connection.zscore(registry.key, forgotten) is None
-
-
-def raising(error):
-    def look():
-        raise error
-
-    return look
+    assert queue.connection.zscore(registry.key, forgotten.composite_key) is None
 
 
 def test_the_next_one_looks_whatever_goes_wrong_and_a_bug_is_logged_with_where_it_is(monkeypatch, caplog):
@@ -220,7 +198,7 @@ def test_the_next_one_looks_whatever_goes_wrong_and_a_bug_is_logged_with_where_i
         monkeypatch.setattr(counting, "add", lambda *what, to=counted: to.append(what))
         caplog.clear()
 
-        run_looks(raising(error), lambda to=looked: to.append("next"))
+        run_looks(Mock(side_effect=error, __name__="look"), lambda to=looked: to.append("next"))
 
         assert (looked, counted) == (["next"], [(counting.SWEEPS, "failed")]), error
         assert [(one.levelname, bool(one.exc_info)) for one in caplog.records] == [expected], error

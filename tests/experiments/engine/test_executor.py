@@ -1,5 +1,6 @@
-"""Every call that is handed over is reported, whenever it is stopped, and its viewers are told now and then."""
+"""Every call that is handed over is reported, its viewers are told now and then, and its words are kept."""
 
+import logging
 import os
 import threading
 import time
@@ -7,12 +8,16 @@ from itertools import pairwise
 from uuid import uuid4
 
 import pytest
+from django.db import OperationalError
 
 from experiments.engine import executor as module
+from experiments.engine import partial_text
 from experiments.engine.events import News
 from experiments.engine.executor import CallExecutor, Endpoint, PendingCall
+from experiments.engine.partial_text import Partial, PartialTextWriter
 from experiments.gateway import ChatMessage, ChatRequest
 from experiments.gateway.transport import GuardedTransport
+from experiments.models import Call, Step
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
@@ -66,21 +71,18 @@ def test_a_call_stopped_at_any_moment_is_reported_once(executor, simulated):
         assert (result.is_stopped, result.error, executor.results.empty()) == (True, None, True), seconds
 
 
-def test_an_executor_that_was_closed_leaves_nothing_open():
+def test_an_executor_that_was_closed_leaves_nothing_open_and_no_connection_to_a_provider(
+    viewers, simulated, monkeypatch
+):
     """A worker makes a new one for every job."""
-    before = len(os.listdir("/proc/self/fd"))
-
-    everybody = [Viewers() for _job in range(10)]
-    ended = [CallExecutor(viewers) for viewers in everybody]
-    for one in ended:
+    before, everybody = len(os.listdir("/proc/self/fd")), [Viewers() for _job in range(10)]
+    for watching in everybody:
+        one = CallExecutor(watching)
         one.start()
         one.close()
-
     assert len(os.listdir("/proc/self/fd")) == before
-    assert all(viewers.is_closed for viewers in everybody)
+    assert all(watching.is_closed for watching in everybody)
 
-
-def test_the_connections_to_providers_are_closed_with_the_executor(viewers, simulated, monkeypatch):
     closed = []
 
     async def noted(transport):
@@ -93,7 +95,6 @@ def test_the_connections_to_providers_are_closed_with_the_executor(viewers, simu
         ended.submit(work(simulated.base_url, model))
         assert ended.results.get(timeout=60).error is None
     ended.close()
-
     assert sorted(one.allow_private for one in closed) == [False, True], "one for each kind of address"
 
 
@@ -144,21 +145,6 @@ def test_text_that_nobody_listens_for_is_sent_less_often_and_whoever_comes_misse
     assert min(later - earlier for earlier, later in pairwise(viewers.times[:told])) > 0.19
 
 
-def heard(executor, viewers, base_url, model):
-    """The result of a call, and how long it took; its text is what the pieces make that were sent on."""
-    begun = time.monotonic()
-    executor.submit(work(base_url, model, seat="A", turn=1, is_shown=True))
-    result = executor.results.get(timeout=120)
-    seconds = time.monotonic() - begun
-    wait_until(lambda: sum(len(p["text"]) for p in viewers.pieces) >= len(result.completion.text), "the last piece")
-    text = ""
-    for piece in viewers.pieces:
-        assert piece["offset"] == len(text), "the pieces follow each other without a gap"
-        text += piece["text"]
-    assert text == result.completion.text
-    return text, seconds
-
-
 @pytest.mark.system
 def test_every_character_reaches_the_viewers_at_its_place_and_a_thousand_of_them_in_a_few_pieces(
     executor, viewers, scripted
@@ -167,8 +153,76 @@ def test_every_character_reaches_the_viewers_at_its_place_and_a_thousand_of_them
     for says in (["All of it, at once. " * 30_000], ["🎈🎈", "漢", "👩‍👩‍👧", "end"], letters):
         viewers.pieces.clear()
         viewers.posts = 0
-        text, seconds = heard(executor, viewers, scripted.base_url, scripted.model("scripted/one", says))
-        assert text == "".join(says)
+        begun, asked = time.monotonic(), scripted.model("scripted/one", says)
+        executor.submit(work(scripted.base_url, asked, seat="A", turn=1, is_shown=True))
+        said = executor.results.get(timeout=120).completion.text
+        seconds = time.monotonic() - begun
+        wait_until(lambda said=said: sum(len(p["text"]) for p in viewers.pieces) >= len(said), "the last piece")
+        text = ""
+        for piece in viewers.pieces:
+            assert piece["offset"] == len(text), "the pieces follow each other without a gap"
+            text += piece["text"]
+        assert text == said == "".join(says)
 
     assert len(viewers.pieces) <= seconds / module.FLUSH_SECONDS + 2
     assert viewers.posts <= seconds / module.FLUSH_SECONDS + 5
+
+
+class Talk:
+    """A source of words. said: so far; heard: how much of it was kept."""
+
+    def __init__(self, call):
+        self.call, self.said, self.heard = call, "One panel", 0
+
+    def partials(self):
+        size = len(self.said)
+        return [Partial(self.call.pk, self.said, "", (size, 0))] if size > self.heard else []
+
+    def saved(self, partials):
+        self.heard = partials[-1].size[0]
+
+    @property
+    def is_kept(self):
+        return Call.objects.get(pk=self.call.pk).text == self.said
+
+
+@pytest.fixture
+def talk(transactional_db, arena, start):
+    run = start(arena())
+    step = Step.objects.create(run=run, key="turn/1/A", kind="ask", purpose="reply")
+    model = run.experiment.participants.first().model
+    talk = Talk(Call.objects.create(run=run, step=step, model=model, attempt=1, request={}))
+    talk.writer = PartialTextWriter(talk)
+    yield talk
+    talk.writer.close()
+
+
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_words_that_could_not_be_kept_are_kept_later_whatever_went_wrong(talk, monkeypatch, caplog):
+    save, errors = partial_text.save, [ValueError("a bug"), OperationalError("database is locked")]
+
+    def write(words):
+        if errors:
+            raise errors.pop()
+        save(words)
+
+    monkeypatch.setattr(partial_text, "save", write)
+    with caplog.at_level(logging.WARNING):
+        talk.writer.start()
+        assert wait_until(lambda: talk.is_kept, "the words")
+    assert "not saved yet" in caplog.text
+    talk.said += " for each village."
+    assert wait_until(lambda: talk.is_kept, "the rest of them")
+
+
+@pytest.mark.system
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_what_has_ended_meanwhile_stays_as_it_is(talk):
+    talk.writer.start()
+    Call.objects.filter(pk=talk.call.pk).update(state=Call.State.COMPLETED, text="One panel for each village.")
+    talk.said += " for"
+    wait_until(lambda: talk.heard == len(talk.said), "the late words")
+
+    assert Call.objects.get(pk=talk.call.pk).text == "One panel for each village."

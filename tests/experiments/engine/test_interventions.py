@@ -1,30 +1,30 @@
-"""What an operator does to one side reaches only that side; a judge is shown of it, and of thoughts, what was set."""
+"""What an operator does to one side reaches only that side, and a branch pays only for what is new."""
 
 import pytest
 
+from accounts.errors import Forbidden, Invalid
+from experiments.models import Call, Event, Judgment, Message, Run, Step
 from experiments.runs import actions
-from experiments.runs.steering import branching
+from experiments.runs.steering import branching, steering
 from experiments.workflows.arena import RUBRIC
 from experiments.workflows.judging import services as judging
-from tests.cases import each_case
 from tests.experiments.engine.talks import assert_same_page, fresh, sent
+from tests.experiments.pages import painted
 from tests.fixtures import add_model
 from tests.making import maker
 
 
 @maker
-def played(provider, alice, start, drive, /, friend="sim/neutral:first=0", **config):
+def assisted(provider, alice, start, drive, /, friend="sim/neutral:first=0", **config):
     """Plays an arena run with a friend in the cast."""
-    cast = {seat: {"model": add_model(f"sim/{voice}:first=0").slug} for seat, voice in VOICES.items()}
+    voices = (("A", "cooperative"), ("B", "competitive"))
+    cast = {seat: {"model": add_model(f"sim/{voice}:first=0").slug} for seat, voice in voices}
     cast |= {"friend": {"model": add_model(friend).slug}} if friend else {}
     asked = {"prompt": "Share seven panels.", "gap_seconds": 0, "max_turns": 2, **config}
     run = start(actions.create(owner=alice, workflow="arena", config=asked, cast=cast))
     drive()
     run.refresh_from_db()
     return run
-
-
-VOICES = {"A": "cooperative", "B": "competitive"}
 
 
 def plan(kind, text, side="B", turn=1):
@@ -35,34 +35,27 @@ def asked(run, key):
     return "\n".join(m["content"] for m in run.calls.get(step__key=key).request["messages"])
 
 
-def test_a_note_reaches_only_its_side_and_stays_in_its_memory(played):
-    run = played(interventions=[plan("note", "Ask for the big hall.")])
+def test_a_note_reaches_only_its_side_and_stays_in_its_memory_and_a_friend_is_asked_in_private(assisted):
+    question = "How do I answer this?"
+    planned = [plan("note", "Ask for the big hall."), plan("friend", question, side="A", turn=2)]
+    run = assisted(interventions=planned)
 
-    assert "Ask for the big hall." in asked(run, "turn/1/B")
-    assert "Ask for the big hall." in asked(run, "turn/2/B")
-    assert "Ask for the big hall." not in asked(run, "turn/1/A") + asked(run, "turn/2/A")
-    assert "Ask for the big hall." in asked(run, "turn/1/judge")
-    assert "Ask for the big hall." not in asked(run, "turn/2/judge")
-    unseen = played(interventions=[plan("note", "Bluff.")], judge_sees_interventions=False)
+    readers = ("turn/1/B", "turn/2/B", "turn/1/judge", "turn/1/A", "turn/2/A", "turn/2/judge")
+    assert [key for key in readers if "Ask for the big hall." in asked(run, key)] == list(readers[:3])
+    unseen = assisted(interventions=[plan("note", "Bluff.")], judge_sees_interventions=False)
     assert "Bluff." not in asked(unseen, "turn/1/judge")
 
-
-def test_a_friend_is_asked_in_private(played):
-    run = played(interventions=[plan("friend", "How do I answer this?", side="A", turn=2)])
-
-    [told] = [event.data for event in run.events.filter(type="intervention")]
-    assert (told["seat"], told["kind"], told["question"]) == ("A", "friend", "How do I answer this?")
+    [told] = [event.data for event in run.events.filter(type="intervention", data__kind="friend")]
+    assert (told["seat"], told["question"], told["model"]) == ("A", question, "sim/neutral:first=0")
     assert told["text"]
-    assert told["text"] in asked(run, "turn/2/A")
-    assert told["text"] not in asked(run, "turn/2/B")
-    assert told["model"] == "sim/neutral:first=0"
+    assert (told["text"] in asked(run, "turn/2/A"), told["text"] in asked(run, "turn/2/B")) == (True, False)
     assert run.calls.get(step__key="turn/2/A/planned/1/answer").step.seat == "friend"
     assert {message.seat for message in run.messages.all()} == {"A", "B"}
 
 
-def test_an_altered_message_is_what_the_other_side_reads_and_the_judge_if_set_and_the_original_is_kept(played):
+def test_an_altered_message_is_what_the_other_side_reads_and_the_judge_if_set_and_the_original_is_kept(assisted):
     for sees in ("filtered", "original", "both"):
-        run = played(judge_sees=sees, interventions=[plan("alter", "I want none of it.")])
+        run = assisted(judge_sees=sees, interventions=[plan("alter", "I want none of it.")])
         message = run.messages.get(turn=1, seat="A")
         prompt = asked(run, "turn/1/judge").split("This turn, number")[1]
         assert (message.text in prompt, message.raw_text in prompt) == (sees != "original", sees != "filtered"), sees
@@ -77,18 +70,14 @@ def test_an_altered_message_is_what_the_other_side_reads_and_the_judge_if_set_an
     assert run.events.filter(type="message_altered").count() == 1
 
 
-@each_case(
-    ("friend", "planned", "why"),
-    [
+def test_an_intervention_that_is_not_possible_says_so_and_the_run_goes_on(assisted):
+    for friend, planned, why in (
         ("sim/neutral:fail=401", plan("friend", "Help?"), "no answer"),
         ("sim/neutral:first=0", plan("alter", "Nothing.", side="A"), "no message yet"),
-    ],
-)
-def test_an_intervention_that_is_not_possible_says_so_and_the_run_goes_on(played, friend, planned, why):
-    run = played(friend=friend, interventions=[planned])
-
-    [told] = [event.data for event in run.events.filter(type="intervention")]
-    assert (run.state, why in told["missed"]) == ("completed", True)
+    ):
+        run = assisted(friend=friend, interventions=[planned])
+        [told] = [event.data for event in run.events.filter(type="intervention")]
+        assert (run.state, why in told["missed"]) == ("completed", True), why
 
 
 THINKS = "sim/cooperative:first=0:think=native"
@@ -165,3 +154,74 @@ def test_judging_again_and_a_branch_show_what_the_first_judge_saw_unless_told_ot
     assert saw(same) == saw(child) == saw(run)
     assert saw(child, 2)[0] == {"messages": "original", "reasoning": "none"}, "nobody thought the new words"
     assert saw(other) == [{"messages": "filtered", "reasoning": "off"}] * 2
+
+
+def everything(run):
+    """Every row of a run, to compare before and after."""
+    return [
+        list(model.objects.filter(run=run).order_by("pk").values()) for model in (Step, Call, Message, Judgment, Event)
+    ]
+
+
+def texts(run):
+    return [(m.turn, m.seat, m.raw_text, m.text) for m in run.messages.order_by("seq")]
+
+
+@pytest.mark.databases
+def test_a_branch_pays_only_for_what_is_new_and_an_edited_message_is_read_says_so_and_is_edited_again(
+    played, branch, provider, alice
+):
+    parent = played(max_turns=2)
+    message = parent.messages.get(turn=2, seat="A")
+    before, asked = everything(parent), len(provider.ledger())
+    child = branch(message)
+
+    assert (child.state, child.origin, child.parent, child.branched_from) == ("completed", "branch", parent, message)
+    assert texts(child)[:3] == texts(parent)[:3]
+    assert [(turn, seat) for turn, seat, *_texts in texts(child)] == [(t, s) for t in (1, 2) for s in "AB"]
+    assert child.judgments.filter(turn=1).count() == 2
+    keys = set(child.calls.values_list("step__key", flat=True))
+    assert not any(key.startswith(("turn/1", "turn/2/A")) for key in keys)
+    assert len(provider.ledger()) - asked == child.calls.count()
+    assert everything(Run.objects.get(pk=parent.pk)) == before
+    numbers = list(child.events.order_by("seq").values_list("seq", flat=True))
+    assert numbers == list(range(1, len(numbers) + 1))
+
+    child = branch(message, "I give you everything.")
+
+    edited = child.messages.get(turn=2, seat="A")
+    assert edited.raw_text == "I give you everything."
+    assert edited.operator == {"kind": "edited", "by": "alice", "original": message.raw_text}
+    reply = child.calls.get(step__key="turn/2/B").request["messages"]
+    assert any("I give you everything." in item["content"] for item in reply)
+    assert child.steps.filter(key="turn/2/A/filter", calls__isnull=False).exists(), "the filter reads it anew"
+    assert parent.messages.get(turn=2, seat="A").raw_text == message.raw_text
+    painted.assert_same_page(child)
+
+    second = branch(edited, "I give you half.")
+    assert [texts(run)[2][2] for run in (child, second)] == ["I give you everything.", "I give you half."]
+    assert texts(second)[:2] == texts(parent)[:2]
+    assert (second.parent, second.parent.parent) == (child, parent)
+    reply = second.calls.get(step__key="turn/2/B").request["messages"]
+    assert any("I give you half." in item["content"] for item in reply)
+
+    for text in ("", "  \n", "\x00", "\ud800"):
+        with pytest.raises(Invalid):
+            branching.branch(message, by=alice, text=text)
+    parent.experiment.participants.get(seat="A").model.provider.models.update(is_active=False)
+    with pytest.raises(Forbidden, match="are not available"):
+        branching.branch(message, by=alice)
+    assert Run.objects.count() == 4
+
+
+def test_a_live_run_can_be_branched_while_it_waits(arena, start, drive, alice, branch):
+    run = start(arena(mode="manual", max_turns=2))
+    drive()
+    steering.say(run, by=alice, key="turn/1/A/prompt", action="send", text="Be bold.")
+    drive()
+    child = branch(run.messages.get())
+
+    run.refresh_from_db()
+    assert (run.state, child.state) == ("waiting", "waiting")
+    assert child.open_pauses[-1].key == "turn/1/B/prompt"
+    assert child.steps.get(key="turn/1/A/prompt").data["text"] == "Be bold."

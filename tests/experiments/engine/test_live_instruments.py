@@ -29,7 +29,6 @@ from tests.fixtures import told
 from tests.making import maker
 
 THOUGHT = "Nobody must know of the second well."
-NEVER = 10_000  # seconds
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def measured(alice, arena, start, drive, scripted):
 
 
 async def _never(body):
-    await asyncio.sleep(NEVER)
+    await asyncio.sleep(10_000)
     return "too late"
 
 
@@ -151,7 +150,8 @@ def judged_by(alice, council, debate, scripted):
     def make(workflow, *answers, **parts):
         judge = scripted.model("scripted/judge", *answers)
         version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "model": judge, **parts})
-        return makers[workflow](judge=True, instrument=choosing.frozen(version), **SETTINGS[workflow])
+        settings = {"mode": "automatic", "rounds": 2} if workflow == "debate" else {}
+        return makers[workflow](judge=True, instrument=choosing.frozen(version), **settings)
 
     return make
 
@@ -165,46 +165,22 @@ def beside(judged_by, start, drive, /, workflow, *answers, **parts):
     return fresh(run)
 
 
-SETTINGS = {"council": {}, "debate": {"mode": "automatic", "rounds": 2}, "coding": {}}
 UNITS = {
     "council": {
         "message": [f"turn/1/answer/member-{n}/judge" for n in (1, 2, 3)] + ["turn/1/conclusion/judge"],
         "run": ["run/judge"],
     },
-    "coding": {
-        "message": [f"cycle/1/solution/coder-{n}/judge" for n in (1, 2, 3)],
-        "turn": ["turn/1/judge"],
-    },
+    "coding": {"message": [f"cycle/1/solution/coder-{n}/judge" for n in (1, 2, 3)], "turn": ["turn/1/judge"]},
     "debate": {
         "message": [*(f"round/{n}/{seat}/judge" for n in (1, 2) for seat in "ABC"), "summary/judge"],
         "pair": [f"round/{n}/{seat}/judge" for n in (1, 2) for seat in "BC"],
         "turn": ["turn/1/judge", "turn/2/judge", "summary/judge"],
     },
 }
-EVERY_UNIT = [(workflow, unit) for workflow, units in UNITS.items() for unit in units]
-
-
-def assert_same_places(run):
-    """What is replayed and what the rows say stand in the same places of the page, in the same order."""
-    slot_of = surface_of(run.experiment.workflow).slot
-    pages = (from_rows(run), replayed(run.events.order_by("seq")))
-    rows, events = (
-        {place: [entry.anchor for entry in shown] for place, shown in arranged(page, slot_of).items()} for page in pages
-    )
-    assert rows == events
 
 
 def judged(run):
     return sorted(run.steps.filter(purpose="unit_judged").values_list("key", flat=True))
-
-
-WORDS = {"council": "Question 1", "debate": "Round 1", "coding": "Cycle 1"}
-
-
-def assert_landmarks_have_names_of_their_own(page):
-    """Readers of screens jump from one section with a name to the next."""
-    found = re.findall(r'<(?:section|nav|aside|form)\b[^>]* aria-label="([^"]*)"', page)
-    assert sorted(found) == sorted(set(found))
 
 
 def measured_rows(run):
@@ -229,7 +205,7 @@ def assert_table_has_the_values(run, workflow, unit):
         assert {(row["measured_lies_is_verified"], row["measured_unit"], row["turn"]) for row in rows} == {of_turn}
 
 
-@each_case("case", EVERY_UNIT)
+@each_case("case", [(workflow, unit) for workflow, units in UNITS.items() for unit in units])
 def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case):
     workflow, unit = case
     run = beside(workflow, reply(lies=True, quote="no such words", force=3), unit=unit)
@@ -237,14 +213,21 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
     keys = UNITS[workflow][unit]
     assert run.state == Run.State.COMPLETED
     assert judged(run) == sorted(f"{key}/judged" for key in keys)
-    rows = Annotation.objects.filter(run=run, dimension="force")
-    assert sorted(rows.values_list("step__key", "value")) == sorted((f"{key}/judged", 3) for key in keys)
-    assert_same_places(run)
+    forces = Annotation.objects.filter(run=run, dimension="force")
+    assert sorted(forces.values_list("step__key", "value")) == sorted((f"{key}/judged", 3) for key in keys)
+    slot_of = surface_of(workflow).slot
+    rows, events = (
+        {place: [entry.anchor for entry in shown] for place, shown in arranged(page, slot_of).items()}
+        for page in (from_rows(run), replayed(run.events.order_by("seq")))
+    )
+    assert rows == events, "in the same places of the page, in the same order"
     assert_table_has_the_values(run, workflow, unit)
     page = told(browser.get(run.get_absolute_url()))
     assert page.count('class="note judge judgment"') == len(keys)
-    assert_landmarks_have_names_of_their_own(page)
-    where = "Whole run" if unit == "run" else WORDS[workflow]
+    landmarks = re.findall(r'<(?:section|nav|aside|form)\b[^>]* aria-label="([^"]*)"', page)
+    assert sorted(landmarks) == sorted(set(landmarks)), "readers of screens jump from one to the next"
+    words = {"council": "Question 1", "debate": "Round 1", "coding": "Cycle 1"}
+    where = "Whole run" if unit == "run" else words[workflow]
     assert f'class="message-meta">{where}</span>' in page
     of_summary = sum(key.startswith("summary") for key in keys)
     assert page.count('class="message-meta">Summary</span>') == of_summary
@@ -264,7 +247,9 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
 
 
 @each_case("workflow", UNITS)
-def test_a_judge_is_offered_and_off_and_without_an_instrument_nobody_judges(alice, browser, judged_by, workflow):
+def test_a_judge_is_offered_and_off_without_an_instrument_nobody_judges_and_pairs_need_messages_in_order(
+    alice, browser, judged_by, workflow
+):
     page = told(browser.get(reverse(workflow)))
     assert "Judge by instrument" in page
     [box] = re.findall(r'<input[^>]*name="judge"[^>]*>', page)
@@ -281,6 +266,15 @@ def test_a_judge_is_offered_and_off_and_without_an_instrument_nobody_judges(alic
     cast = {one.seat: {"model": one.model.slug} for one in experiment.participants.all()}
     silent = actions.create(owner=alice, workflow=workflow, config=plain, cast=cast)
     assert "judge" not in silent.labels
+
+    if workflow != "debate":
+        pairs = services.save(owner=alice, title="Of two", definition={**DEFINITION, "unit": "pair"})
+        offered = [f'value="{pairs.pk}"' in told(browser.get(reverse(slug))) for slug in (workflow, "debate")]
+        found = [browser.get(reverse(name), {"q": "of two"}).json()["results"] for name in choosing.FINDERS.values()]
+        assert (offered, [[one["value"] for one in those] for those in found]) == ([False, True], [[str(pairs.pk)], []])
+        with pytest.raises(Invalid) as refused:
+            judged_by(workflow, reply(), unit="pair")
+        assert list(refused.value.errors) == ["config.instrument.definition"]
 
 
 @each_case("workflow", ["council", "coding"])
@@ -307,15 +301,3 @@ def test_a_run_that_is_taken_over_has_nothing_judged_twice(monkeypatch, beside, 
     assert Annotation.objects.filter(run=run, dimension="lies").count() == len(UNITS[workflow]["message"])
     of_judge = run.calls.filter(step__seat="judge")
     assert of_judge.exclude(state="lost").count() == len(UNITS[workflow]["message"])
-
-
-@each_case("workflow", ["council", "coding"])
-def test_pairs_need_messages_in_order_and_are_not_offered_elsewhere(alice, browser, beside, workflow):
-    pairs = services.save(owner=alice, title="Of two", definition={**DEFINITION, "unit": "pair"})
-    offered = {slug: f'value="{pairs.pk}"' in told(browser.get(reverse(slug))) for slug in (workflow, "debate")}
-    assert offered == {workflow: False, "debate": True}
-    found = [browser.get(reverse(name), {"q": "of two"}).json()["results"] for name in choosing.FINDERS.values()]
-    assert [[one["value"] for one in those] for those in found] == [[str(pairs.pk)], []]
-    with pytest.raises(Invalid) as refused:
-        beside(workflow, reply(), unit="pair")
-    assert list(refused.value.errors) == ["config.instrument.definition"]

@@ -20,7 +20,6 @@ from experiments.engine.shared_limits import ModelLimits, SharedLimits
 from experiments.gateway import ChatMessage, ChatRequest, RateLimited, Usage
 from experiments.lab.observing import counting
 from experiments.lab.observing.limits import in_use
-from tests.cases import each_case
 from tests.fixtures import environment, wait_until
 from tests.making import maker
 
@@ -306,31 +305,19 @@ async def test_the_slots_of_a_process_that_was_killed_come_back_and_those_of_a_f
         await until(lambda: redis.zcard(f"{PREFIX}workers") == 2)
 
 
-HOLDS_NOTHING, HOLDS_SEVEN = 0, 7
+def test_without_redis_a_process_keeps_to_what_is_its_own():
+    for kept, workers, away, seconds, room in (
+        (0, None, 0, 900, 1),  # it never reached Redis
+        *((0, 1, 0, 900, 10), (0, 4, 0, 900, 1), (7, 4, 0, 900, 7), (7, 4, LEASE_SECONDS - 900, 900, 1)),
+        *((7, 4, LEASE_SECONDS - 900, 30, 7), (7, 4, LEASE_SECONDS, 30, 2)),
+        *((0, 20, 0, 30, 0), (0, 20, LEASE_SECONDS, 30, 1)),
+    ):
+        use = shared_limits._Use(limits(10), kept=kept)
+        assert shared_limits._room(use, workers, away, seconds) == room, (kept, workers, away, seconds)
 
 
-@each_case(
-    ("kept", "workers", "away", "seconds", "room"),
-    [
-        (HOLDS_NOTHING, None, 0, 900, 1),  # it never reached Redis
-        (HOLDS_NOTHING, 1, 0, 900, 10),
-        (HOLDS_NOTHING, 4, 0, 900, 1),
-        (HOLDS_SEVEN, 4, 0, 900, 7),
-        (HOLDS_SEVEN, 4, LEASE_SECONDS - 900, 900, 1),
-        (HOLDS_SEVEN, 4, LEASE_SECONDS - 900, 30, 7),
-        (HOLDS_SEVEN, 4, LEASE_SECONDS, 30, 2),
-        (HOLDS_NOTHING, 20, 0, 30, 0),
-        (HOLDS_NOTHING, 20, LEASE_SECONDS, 30, 1),
-    ],
-)
-def test_without_redis_a_process_keeps_to_what_is_its_own(kept, workers, away, seconds, room):
-    use = shared_limits._Use(limits(10), kept=kept)
-    assert shared_limits._room(use, workers, away, seconds) == room
-
-
-@each_case("limit", [1, 3, 10, 100, 1000])
-def test_what_is_guaranteed_to_others_leaves_one_that_is_busy_alone_half_of_the_limit(limit):
-    for workers in range(1, 60):
+def test_what_is_guaranteed_to_others_leaves_one_that_is_busy_alone_half_of_the_limit():
+    for limit, workers in itertools.product((1, 3, 10, 100, 1000), range(1, 60)):
         assert workers * guaranteed(limit, workers) <= limit
         if workers > 1:
             assert limit - (workers - 1) * guaranteed(limit, workers) >= limit / 2

@@ -18,7 +18,6 @@ from experiments.models import Call, Run
 from experiments.runs import actions
 from experiments.runs.steering import steering
 from experiments.workflows.arena.config import UNLIMITED_SECONDS
-from tests.cases import each_case
 from tests.experiments.deliberating import FAST
 from tests.experiments.engine.talks import fresh
 from tests.fixtures import wait_until
@@ -191,23 +190,15 @@ def test_a_run_made_automatic_as_it_comes_to_a_pause_does_not_wait(arena, start,
     assert (fresh(run).state, fresh(run).messages.count(), fresh(run).open_pauses) == ("completed", 2, [])
 
 
-@each_case(
-    ("config", "seconds"),
-    [
+def test_an_automatic_run_without_a_last_turn_any_more_has_a_limit_of_time(arena, council, start, drive, alice):
+    for config, seconds in (
         ({"limits": {"tokens": 5000}}, UNLIMITED_SECONDS),
         ({"mode": "manual", "limits": {"tokens": 5000, "seconds": 90000}}, 90000),
-    ],
-    ids=["none was set", "somebody has set it"],
-)
-def test_an_automatic_run_without_a_last_turn_any_more_has_a_limit_of_time(
-    arena, council, start, drive, alice, config, seconds
-):
-    run = start(arena(max_turns=3, **config))
-
-    steering.extend(run, by=alice, max_turns=None)
-    steering.set_mode(run, by=alice, mode="automatic")
-
-    assert fresh(run).config["limits"] == {"tokens": 5000, "seconds": seconds, "cost": None}
+    ):
+        run = start(arena(max_turns=3, **config))
+        steering.extend(run, by=alice, max_turns=None)
+        steering.set_mode(run, by=alice, mode="automatic")
+        assert fresh(run).config["limits"] == {"tokens": 5000, "seconds": seconds, "cost": None}
 
     endless, played = start(arena(mode="manual", max_turns=None)), 5000.0
     drive()

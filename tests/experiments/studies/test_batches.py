@@ -12,8 +12,6 @@ from tests.experiments.batching import add_prices, later, until_all_wait
 from tests.experiments.studies import designs
 from tests.fixtures import signed_in
 
-DOLLARS = {"name": "dollars", "kind": "score", "source": {"of": "run", "figure": "cost"}}
-
 
 @pytest.fixture
 def study(batches, alice, woken_runs):
@@ -27,18 +25,15 @@ def study(batches, alice, woken_runs):
     return make
 
 
-def play(made, alice, to_the_end):
-    services.start(made, by=alice)
-    runs = Run.objects.filter(planned__study=made)
-    assert to_the_end(*runs)
-    return results.look(made, by=alice).results["results"]
-
-
 def test_a_study_in_batches_finds_what_it_finds_live_at_half_the_cost(study, alice, to_the_end, batches):
     live, made = study(), study(batches=True)
-    found, expected = play(made, alice, to_the_end), play(live, alice, to_the_end)
+    found = []
+    for one in (made, live):
+        services.start(one, by=alice)
+        assert to_the_end(*Run.objects.filter(planned__study=one))
+        found.append(results.look(one, by=alice).results["results"])
 
-    assert found == expected
+    assert found[0] == found[1]
     pairs = zip(made.planned_runs.order_by("number"), live.planned_runs.order_by("number"), strict=True)
     for one, other in pairs:
         said, same = (list(planned.run.messages.values_list("seat", "raw_text")) for planned in (one, other))
@@ -50,7 +45,7 @@ def test_a_study_in_batches_finds_what_it_finds_live_at_half_the_cost(study, ali
     assert made.locked.digest != live.locked.digest, "how it was asked is locked, too"
 
 
-def test_an_estimate_knows_the_price_and_the_time_of_batches(study, alice, batches):
+def test_an_estimate_knows_the_price_of_batches_and_a_provider_without_is_asked_as_usual(study, alice, drive):
     live, made = study(), study(batches=True)
     usual, cheap = (estimated(checked_design(one.design, owner=alice), by=alice, at_once=5) for one in (live, made))
 
@@ -58,15 +53,9 @@ def test_an_estimate_knows_the_price_and_the_time_of_batches(study, alice, batch
     assert (usual.is_batched, cheap.is_batched, cheap.typical.calls) == (False, True, usual.typical.calls)
     Provider.objects.update(batch_api="")
     assert not estimated(checked_design(made.design, owner=alice), by=alice, at_once=5).is_batched
-
-
-def test_models_whose_provider_has_no_batches_are_asked_as_usual(study, alice, drive):
-    made = study(batches=True)
-    Provider.objects.update(batch_api="")
     services.start(made, by=alice)
     drive()
     made.refresh_from_db()
-
     assert made.state == "completed"
     assert set(Experiment.objects.filter(condition__study=made).values_list("uses_batches", flat=True)) == {True}
 

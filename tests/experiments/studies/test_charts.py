@@ -16,15 +16,6 @@ from tests.fixtures import signed_in
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def runs(played):
-    return [
-        played("sim/cooperative:first=0", "sim/competitive:first=0"),
-        played("sim/cooperative:first=0", "sim/competitive:first=0", max_turns=3),
-        played("sim/cooperative:first=0:words=9", "sim/neutral:first=0:words=9"),
-    ]
-
-
 def groups_of(browser, measure, group, **filters):
     return browser.get("/api/runs/chart/", {"measure": measure, "group": group, **filters}).json()["groups"]
 
@@ -33,7 +24,34 @@ def charted(*asked, **filters):
     return {one["label"]: one for one in groups_of(*asked, **filters)}
 
 
-def test_each_run_counts_once_in_its_group_with_its_own_value_and_what_was_not_measured_is_missing(browser, read, runs):
+def test_each_run_counts_once_in_each_of_its_groups_for_who_sees_it_and_what_was_not_measured_is_missing(
+    browser, read, alice, charlie, played
+):
+    runs = [
+        played("sim/cooperative:first=0", "sim/competitive:first=0"),
+        played("sim/cooperative:first=0", "sim/competitive:first=0", max_turns=3),
+        played("sim/cooperative:first=0:words=9", "sim/neutral:first=0:words=9"),
+    ]
+    tags.tag(runs[:1], "baseline", by=alice)
+    tags.tag(runs[:2], "long", by=alice)
+    counted = {label: one["n"] for label, one in charted(browser, "run:turns", "tag").items()}
+    assert counted == {"baseline": 1, "long": 2, "no tag": 1}
+
+    assert sorted(one["n"] for one in charted(browser, "run:turns", "seat:B").values()) == [1, 2]
+    assert list(charted(browser, "run:turns", "day")) == [f"{runs[0].created:%Y-%m-%d}"]
+    assert [one["n"] for one in groups_of(browser, "run:turns", "experiment")] == [1, 1, 1]
+    seated = runs[2].experiment.participants.get(seat="B").model.slug
+    [only] = groups_of(browser, "run:turns", "models", model=seated)
+    assert [one["run"] for one in only["values"]] == [str(runs[2].pk)]
+    found = browser.get("/api/runs/chart/", {"measure": "judgment:charm:Z", "group": "weather"}).json()
+    assert (found["measure"], found["group"]) == ("run:output_tokens", "models"), "the first choice"
+
+    theirs = signed_in(charlie)
+    assert charted(theirs, "run:cost", "models") == {}
+    empty = read(theirs.get("/runs/chart/")).by_id("runs-chart")
+    assert empty.cssselect(".measures") == []
+    assert [link.get("href") for link in empty.cssselect(".empty-page a")] == ["/runs/?whose=all"]
+
     tokens = {str(run.pk): run.output_tokens for run in Run.objects.with_totals()}
     labels = [
         " + ".join(one.model.label for one in run.experiment.participants.filter(seat__in="AB").order_by("id"))
@@ -69,30 +87,6 @@ def test_each_run_counts_once_in_its_group_with_its_own_value_and_what_was_not_m
     wilson = share([False, True, False])
     assert [one["value"] for one in flagged["values"]] == [0, 1, 0]
     assert (flagged["mean"], flagged["low"], flagged["high"]) == (1 / 3, wilson.low, wilson.high)
-
-
-def test_groups_are_tags_seats_and_days_and_filters_are_those_of_the_list_for_who_sees_the_runs(
-    browser, read, alice, charlie, runs
-):
-    tags.tag(runs[:1], "baseline", by=alice)
-    tags.tag(runs[:2], "long", by=alice)
-    counted = {label: one["n"] for label, one in charted(browser, "run:turns", "tag").items()}
-    assert counted == {"baseline": 1, "long": 2, "no tag": 1}
-
-    assert sorted(one["n"] for one in charted(browser, "run:turns", "seat:B").values()) == [1, 2]
-    assert list(charted(browser, "run:turns", "day")) == [f"{runs[0].created:%Y-%m-%d}"]
-    assert [one["n"] for one in groups_of(browser, "run:turns", "experiment")] == [1, 1, 1]
-    seated = runs[2].experiment.participants.get(seat="B").model.slug
-    [only] = groups_of(browser, "run:turns", "models", model=seated)
-    assert [one["run"] for one in only["values"]] == [str(runs[2].pk)]
-    found = browser.get("/api/runs/chart/", {"measure": "judgment:charm:Z", "group": "weather"}).json()
-    assert (found["measure"], found["group"]) == ("run:output_tokens", "models"), "the first choice"
-
-    theirs = signed_in(charlie)
-    assert charted(theirs, "run:cost", "models") == {}
-    empty = read(theirs.get("/runs/chart/")).by_id("runs-chart")
-    assert empty.cssselect(".measures") == []
-    assert [link.get("href") for link in empty.cssselect(".empty-page a")] == ["/runs/?whose=all"]
 
 
 def test_more_runs_ask_the_database_no_more_and_only_the_newest_are_drawn(alice, monkeypatch):

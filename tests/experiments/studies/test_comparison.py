@@ -105,17 +105,6 @@ def test_other_scales_and_sources_and_what_does_not_vary_or_is_not_analyzed_are_
     assert {(one["pooled"], one["not_pooled"]) for one in contrasts} == {(None, "no_spread")}
 
 
-def test_too_few_studies_and_those_of_others_are_refused(provider, alice, bob, browser):
-    own, others = (
-        services.create(owner=who, title="Study", design=designs.design(), plan=designs.plan()) for who in (alice, bob)
-    )
-    assert browser.get("/api/studies/compare/", query(own, own)).status_code == 400
-    assert browser.get("/api/studies/compare/", query(own, others)).status_code == 404
-    assert browser.get(reverse("study-compare"), query(own, others)).status_code == 404
-    back = browser.get(reverse("study-compare"), query(own))
-    assert (back.status_code, back["Location"]) == (303, reverse("studies"))
-
-
 @pytest.fixture
 def campaigns(alice):
     """Two judges of the same battles of a and b on six prompts; the first judged a further prompt."""
@@ -139,7 +128,9 @@ def campaigns(alice):
     return made
 
 
-def test_win_rates_of_campaigns_are_compared_on_the_prompts_that_they_share(campaigns, alice, browser, monkeypatch):
+def test_win_rates_of_campaigns_are_compared_on_the_prompts_that_they_share_without_void_battles_or_such_of_two_bad(
+    campaigns, alice, browser, monkeypatch
+):
     asked = {"campaign": campaigns, "contestant": "a"}
     first, second = browser.get("/api/studies/campaigns/", asked).json()
 
@@ -158,12 +149,9 @@ def test_win_rates_of_campaigns_are_compared_on_the_prompts_that_they_share(camp
     assert [one.rate for one in told] == pytest.approx([1.5 / 7, 4 / 6])
     assert told[1].against.difference.value == pytest.approx(4.5 / 6 - 2 / 6)
 
-
-def test_battles_that_are_void_or_in_which_both_are_bad_do_not_count(campaigns, alice, browser):
     shared = Battle.objects.filter(experiment=campaigns[1]).order_by("sample__index")
     shared.exclude(pk=shared.first().pk).update(void_reason="a wrong judge")
     board = boards.board_of(alice, [("a", "b", winner) for winner in ("left", "both_bad", "tie")])
-    asked = {"campaign": campaigns, "contestant": "a"}
     _first, second = browser.get("/api/studies/campaigns/", asked).json()
     assert (second["battles"], second["rate"], second["low"]) == (1, 0, None)
     assert (second["against"]["difference"], second["against"]["missing"]) == (None, "too_few_units")
@@ -175,12 +163,20 @@ def test_battles_that_are_void_or_in_which_both_are_bad_do_not_count(campaigns, 
     assert (first["battles"], first["rate"]) == (2, row.win_rate) == (2, 0.75)
 
 
-def test_what_cannot_be_compared_is_refused_and_nobody_sees_anothers(campaigns, browser, charlie):
+def test_what_cannot_be_compared_is_refused_and_nobody_sees_anothers(provider, campaigns, browser, alice, bob, charlie):
     asked = {"campaign": campaigns, "contestant": "a"}
     assert signed_in(charlie).get("/api/studies/campaigns/", asked).status_code == 404
-    unknown = browser.get("/api/studies/campaigns/", {**asked, "contestant": "z"})
-    assert (unknown.status_code, list(unknown.json()["errors"])) == (400, ["contestant"])
+    for changed, wrong in (({"contestant": "z"}, "contestant"), ({"campaign": campaigns[:1]}, "campaign")):
+        refused = browser.get("/api/studies/campaigns/", asked | changed)
+        assert (refused.status_code, list(refused.json()["errors"])) == (400, [wrong])
     assert browser.get("/api/studies/campaigns/", {**asked, "contestant": "\0"}).status_code == 400
-    single = browser.get("/api/studies/campaigns/", {**asked, "campaign": campaigns[:1]})
-    assert (single.status_code, list(single.json()["errors"])) == (400, ["campaign"])
     assert browser.get("/api/studies/campaigns/", {**asked, "campaign": ["x", "y"]}).status_code == 404
+
+    own, others = (
+        services.create(owner=who, title="Study", design=designs.design(), plan=designs.plan()) for who in (alice, bob)
+    )
+    assert browser.get("/api/studies/compare/", query(own, own)).status_code == 400
+    assert browser.get("/api/studies/compare/", query(own, others)).status_code == 404
+    assert browser.get(reverse("study-compare"), query(own, others)).status_code == 404
+    back = browser.get(reverse("study-compare"), query(own))
+    assert (back.status_code, back["Location"]) == (303, reverse("studies"))

@@ -10,41 +10,24 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from experiments.models import Annotation, Ballot, Call, Cycle, Message, ReviewQueue, Run
-from experiments.studies import charts, comparison, folder, outcomes, plan_form, results
+from experiments.models import Annotation, Ballot, Call, Cycle, Message, ReviewQueue, Run, StudyCondition
+from experiments.studies import charts, comparison, folder, outcomes, plan_form, results, services
 from experiments.studies.design import Design
 from experiments.studies.plan import SOURCES, Plan
 from experiments.workflows.council import counting
 from leaderboard.ratings.studies import labeled, table
 from leaderboard.ratings.studies.analysis import Plan as Analyzed
 from leaderboard.ratings.studies.diversity import fingerprints
-from tests.cases import each_case
 from tests.experiments.reviews import scanned
 from tests.experiments.studies import designs
 from tests.fixtures import add_model
-from tests.making import maker
 
 
-@maker
-def play(provider, alice, drive, /):
-    """A study of 16 runs with log-probabilities."""
-    made = designs.begun(alice, designs.sure(), designs.sure_plan(), at_once=100)
-    drive()
-    return made
-
-
-FIGURES = {
-    "mean": fmean,
-    "median": median,
-    "tenth": lambda chances: np.quantile(chances, 0.1),
-    "low": lambda chances: fmean(chance < 0.5 for chance in chances),
-}
-
-
-def test_answers_and_token_probabilities_are_analyzed_and_shown_and_those_of_two_providers_not_pooled(
-    play, alice, browser, read
+def test_answers_and_token_probabilities_are_analyzed_not_pooled_of_two_providers_and_missing_with_their_reasons(
+    provider, alice, drive, browser, read
 ):
-    played = play()
+    played = designs.begun(alice, designs.sure(), designs.sure_plan(), at_once=100)
+    drive()
     look = results.look(played, by=alice)
     answers, sure = look.results["results"]
     rows = list(csv.DictReader(io.StringIO(look.data)))
@@ -79,28 +62,30 @@ def test_answers_and_token_probabilities_are_analyzed_and_shown_and_those_of_two
     assert provider in shown[1]
 
     run = Run.objects.with_totals().get(pk=rows[0]["run"])
-    for figure, computed in FIGURES.items():
+    tenth, low = np.quantile(chances, 0.1), fmean(chance < 0.5 for chance in chances)
+    figures = {"mean": fmean(chances), "median": median(chances), "tenth": tenth, "low": low}
+    for figure, computed in figures.items():
         source = SOURCES.validate_python({"of": "confidence", "seat": "model", "figure": figure})
         found = outcomes.reader_of(source, [run], alice)(run)
-        assert found.value == pytest.approx(computed(chances), abs=1e-9), figure
+        assert found.value == pytest.approx(computed, abs=1e-9), figure
 
-    again = play()
-    Call.objects.filter(run__planned__study=again).update(served_provider="Another")
+    again = services.create(owner=alice, title="Again", design=designs.sure(), plan=designs.sure_plan())
+    services.lock(again, by=alice)
+    StudyCondition.objects.update(study=again)
+    played.planned_runs.update(study=again)
+    Call.objects.update(served_provider="Another")
     results.look(again, by=alice)
     studies = comparison.chosen(alice, [str(played.pk), str(again.pk)])
     pooled = {name: comparison.of(studies, alice, name).contrasts[0].not_pooled for name in ("answers", "sure")}
     assert pooled == {"answers": "", "sure": "provider"}
 
-
-def test_what_was_not_recorded_is_missing_with_its_reason_and_bounded(play, alice):
-    played = play()
-    first, second, third = Run.objects.filter(planned__study=played, planned__condition__levels__model="long")[:3]
+    first, second, third = Run.objects.filter(planned__study=again, planned__condition__levels__model="long")[:3]
     first.calls.update(logprobs=None)
     part = second.calls.order_by("id").first()
     Call.objects.filter(pk=part.pk).update(logprobs=None)
     Call.objects.filter(pk=third.calls.first().pk).update(served_provider="Elsewhere")
     Message.objects.filter(run=third).update(text=" … ")
-    look = results.look(played, by=alice)
+    look = results.look(again, by=alice)
     rows = {row["run"]: row for row in csv.DictReader(io.StringIO(look.data))}
     answers, sure = look.results["results"]
 
@@ -116,16 +101,10 @@ def test_what_was_not_recorded_is_missing_with_its_reason_and_bounded(play, alic
 def test_win_rates_are_those_of_the_councils_ballots(provider, alice, drive):
     slugs = [add_model(f"sim/cooperative:first=0:words={words}").slug for words in (10, 40, 90)]
     seats = [f"member-{number}" for number in (1, 2, 3)]
-    design = {
-        "workflow": "council",
-        "config": {"question": "Why is the sky blue?", "title": False},
-        "cast": {
-            **{seat: {"model": slug} for seat, slug in zip(seats, slugs, strict=True)},
-            "chair": {"model": slugs[0]},
-        },
-        "factors": [{"name": "order", "levels": [{"name": "one"}, {"name": "other"}]}],
-        "repeats": 2,
-    }
+    cast = {seat: {"model": slug} for seat, slug in zip((*seats, "chair"), (*slugs, slugs[0]), strict=True)}
+    config = {"question": "Why is the sky blue?", "title": False}
+    factors = [{"name": "order", "levels": [{"name": "one"}, {"name": "other"}]}]
+    design = {"workflow": "council", "config": config, "cast": cast, "factors": factors, "repeats": 2}
     ranked = {"of": "ranking", "seat": "member-2"}
     plan = {
         "outcomes": [
@@ -177,19 +156,18 @@ def test_win_rates_of_contests_are_by_the_mean_votes_of_a_cycle(arena, start, al
     assert wins("last").missing == "partly_measured", "in the last cycle nothing compared it"
 
 
-@each_case(
-    ("kind", "source"),
-    [
-        ("score", designs.SAID["source"]),
-        ("score", designs.SURE["source"]),
-        ("diversity", designs.SURE["source"]),
+def test_a_kind_that_is_not_of_its_source_is_refused():
+    said, sure = designs.SAID["source"], designs.SURE["source"]
+    of_run = ("diversity", {"of": "run", "figure": "cost"})
+    for kind, source in (
+        ("score", said),
+        ("score", sure),
+        ("diversity", sure),
         ("confidence", designs.REFUSED),
-        ("diversity", {"of": "run", "figure": "cost"}),
-    ],
-)
-def test_a_kind_that_is_not_of_its_source_is_refused(kind, source):
-    with pytest.raises(ValueError, match="kind of outcomes"):
-        Plan.model_validate({"outcomes": [{"name": "one", "kind": kind, "source": source}]})
+        of_run,
+    ):
+        with pytest.raises(ValueError, match="kind of outcomes"):
+            Plan.model_validate({"outcomes": [{"name": "one", "kind": kind, "source": source}]})
 
 
 def test_the_form_of_a_plan_offers_them_and_reads_them_back(provider, alice):

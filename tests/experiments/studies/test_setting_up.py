@@ -1,16 +1,14 @@
-"""A study set up in the browser: factors beside the workflow's own settings, a CSV of conditions, and the plan."""
+"""A study in the browser: set up by factors or a CSV of conditions, started, and its page with the results."""
 
 import pytest
 from django.urls import reverse
 
-from experiments.models import Scenario, Study
+from experiments.models import Call, Run, Scenario, Study
 from experiments.studies import design_form, services
 from experiments.studies.design import Level
-from tests.cases import each_case
+from experiments.templatetags.arena import p_value
 from tests.experiments.studies import designs
 from tests.fixtures import add_model
-
-pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -82,7 +80,10 @@ def test_a_design_a_plan_and_its_lock_are_made_in_the_browser(models, alice, bro
 
 def test_conditions_come_from_a_csv_and_a_draft_is_changed_as_it_was_typed(models, browser):
     sent = f'model,context | config.context\ncareful,""\ncareful,"Be\nbrief."\n{models[1]},""\n'
-    sent = {k: v for k, v in design(models, conditions=sent, first_message="Hello?").items() if k[:9] not in OTHERS}
+    others = tuple(f"factors-{number}" for number in (1, 2, 3))
+    sent = {
+        k: v for k, v in design(models, conditions=sent, first_message="Hello?").items() if not k.startswith(others)
+    }
     assert browser.post(reverse("study-design-new", args=["starchamber"]), sent).status_code == 302
     study = Study.objects.get()
     assert study.design["conditions"] == [
@@ -101,12 +102,8 @@ def test_conditions_come_from_a_csv_and_a_draft_is_changed_as_it_was_typed(model
     assert study.title == "Better"
 
 
-OTHERS = {f"factors-{number}" for number in (1, 2, 3)}
-
-
-@each_case(
-    ("changed", "row"),
-    [
+def test_what_cannot_be_played_is_said_where_it_stands_and_nothing_is_lost(models, browser, read):
+    for changed, row in (
         (factor(0, "cast.model.model", "model", "unknown/model"), 0),
         (factor(0, "", "model", "a"), 0),
         (factor(1, "words", "", "a"), 1),
@@ -114,16 +111,12 @@ OTHERS = {f"factors-{number}" for number in (1, 2, 3)}
         (factor(1, "config.max_turns", "turns", "many"), None),
         ({"conditions": "model,nothing\ncareful,1"}, None),
         ({"conditions": "model\nnobody"}, None),
-    ],
-)
-def test_what_cannot_be_played_is_said_where_it_stands_and_nothing_is_lost(models, browser, read, changed, row):
-    answer = browser.post(reverse("study-design-new", args=["starchamber"]), design(models, **changed))
-    form = answer.context["form"]
-
-    assert (answer.status_code, Study.objects.count()) == (422, 0)
-    assert form.errors
-    assert row is None or form.fields["factors"].errors.keys() >= {row} or "seat-model-model" in form.errors
-    assert read(answer).find("input", name="title")[0].get("value") == "Refusals"
+    ):
+        answer = browser.post(reverse("study-design-new", args=["starchamber"]), design(models, **changed))
+        form = answer.context["form"]
+        assert (answer.status_code, Study.objects.count(), bool(form.errors)) == (422, 0, True), changed
+        assert row is None or form.fields["factors"].errors.keys() >= {row} or "seat-model-model" in form.errors
+        assert read(answer).find("input", name="title")[0].get("value") == "Refusals"
 
 
 def test_a_scenario_in_each_of_its_versions_can_be_a_level(models, alice, browser):
@@ -149,6 +142,69 @@ def test_levels_are_read_as_they_are_written():
     assert list(design_form.parsed_levels(written)) == parsed
 
 
-def test_a_design_of_the_api_stays_there(provider, alice, browser):
-    study = services.create(owner=alice, title="Refusals", design=designs.design(), plan=designs.plan())
-    assert browser.get(reverse("study-design", args=[study.pk]))["Location"] == study.get_absolute_url()
+def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, browser, drive, read):
+    plan = designs.plan()
+    plan["explored"] = [*plan["explored"], designs.SOONER]
+    study = services.create(owner=alice, title="Refusals <b>", design=designs.design(repeats=1), plan=plan)
+    address = reverse("study", args=[study.pk])
+    [link] = read(browser.get(reverse("studies"))).find("a", href=address)
+    assert link.text == "Refusals <b>"
+    assert browser.get(reverse("study-design", args=[study.pk]))["Location"] == address, "made by no form"
+
+    for verb in ("lock", "start"):
+        assert read(browser.get(address)).find("form", action=f"{address}{verb}/")
+        assert browser.post(f"{address}{verb}/").status_code == 302
+    drive()
+    live = read(browser.get(address, headers={"HX-Request": "true"})).by_id("study-live")
+    assert (live.get("data-state"), live.get("hx-get")) == ("completed", None), "else a click anywhere loads the page"
+    assert [link.text for link in live.cssselect("td a")] == ["1/1"] * 8
+    browser.post(f"{address}look/")
+
+    page = read(browser.get(address))
+    results_part = page.by_id("results-title").getparent().getparent()
+    found = results_part.cssselect(".measures tbody tr")
+    names = ("tokens of models tokens", "refusals of models refused", "refusals of contexts refused")
+    assert [row.cssselect("th")[0].text for row in found] == [*names, "models in time sooner"]
+    assert [row.cssselect(".badge")[0].text for row in found][1:] == ["not found", "exploratory", "exploratory"]
+    assert "mixed model" in found[2].text.casefold()
+    assert all(row.cssselect("svg.strip") for row in found)
+    [curves] = results_part.cssselect("figure.curves")
+    links = [link.get("href").split("?")[1] for link in curves.cssselect(".curve-names a")]
+    assert links == [f"contrast=models+in+time&side={side}" for side in ("first", "second")]
+    assert [len(line.cssselect("polyline")) for line in curves.cssselect("g.line")] == [1, 1]
+    turns = {
+        row.cssselect("th")[0].text: [cell.text for cell in row.cssselect("td")] for row in curves.cssselect("tbody tr")
+    }
+    assert [turns["0"][at] for at in (1, 3)] == ["4", "4"], "all runs are at risk in the beginning"
+    assert {band.get("aria-label").split(":")[0] for band in curves.cssselect(".band")} == {f"Turn {n}" for n in turns}
+    behind = read(browser.get(f"{address}runs/{found[0].cssselect('td a')[0].get('href').split('/')[-1]}"))
+    rows = behind.by_id("study-runs").cssselect("tbody tr")
+    assert [(row.cssselect("td")[0].text.split(", ")[0], len(row.cssselect("th a"))) for row in rows] == [
+        ("long", 1)
+    ] * 4
+    assert browser.get(f"{address}folder/")["Content-Type"] == "application/zip"
+    assert browser.post(f"{address}erase/").status_code == 404
+    assert [p_value(one) for one in (None, 0.0, 0.00009, 0.0312)] == ["–", "< 0.0001", "< 0.0001", "0.0312"]
+
+
+def test_runs_that_wait_for_a_person_and_models_of_several_upstreams_are_told(provider, alice, browser, drive, read):
+    study = designs.begun(alice, designs.small(), designs.small_plan())
+    address, api = study.get_absolute_url(), reverse("api-study-detail", args=[study.pk])
+    runs = Run.objects.filter(planned__study=study)
+    runs.update(state=Run.State.WAITING)
+    live = read(browser.get(address)).by_id("study-live")
+    assert live.get("data-state") == "running"
+    [waiting] = live.cssselect("[data-part=waiting]")
+    assert "4 runs" in " ".join(waiting.text.split())
+
+    runs.update(state=Run.State.QUEUED)
+    drive()
+    assert browser.get(api).json()["upstreams"] == []
+    calls = Call.objects.filter(run__planned__study=study, state="completed").order_by("pk")
+    changed = calls.first()
+    calls.filter(pk=changed.pk).update(served_provider="Elsewhere")
+    [told] = browser.get(api).json()["upstreams"]
+    assert (told["name"], told["upstreams"][-1]) == (changed.model.slug, {"name": "Elsewhere", "answers": 1})
+    page = " ".join(browser.get(address, headers={"HX-Request": "true"}).content.decode().split())
+    assert "was served by several upstreams:" in page
+    assert "Elsewhere (1)." in page

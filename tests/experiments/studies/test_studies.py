@@ -1,13 +1,16 @@
-"""A study from its design to its results: what is planned, locked, played once, and seen."""
+"""A study from its design to its results: what is planned, in which order, locked, played once, and seen."""
 
 import csv
 import io
 import json
 import zipfile
+from collections import Counter
+from itertools import combinations
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from pydantic import ValidationError
 
 from accounts.errors import Conflict, Forbidden, Invalid
 from experiments.library.datasets.reader.limits import Limits
@@ -17,7 +20,8 @@ from experiments.models.reviewed import NeverChanged
 from experiments.runs import admission
 from experiments.studies import folder, results, running, services
 from experiments.studies.checking import checked_design
-from tests.cases import each_case
+from experiments.studies.design import Design, Factor, Level, planned_runs
+from experiments.studies.outcomes import NOTHING_MEASURED, PARTLY_MEASURED, Value, combined
 from tests.experiments.studies import designs
 from tests.fixtures import add_model
 from tests.making import maker
@@ -109,7 +113,9 @@ def test_what_nothing_may_be_spent_on_pauses_with_the_reason_and_goes_on_and_is_
     assert made.planned_runs.filter(run__isnull=False).count() == 5
 
 
-def test_a_stopped_study_begins_nothing_more_and_its_runs_are_missing_with_their_reasons(study, alice, drive):
+def test_a_stopped_study_begins_nothing_more_and_its_runs_are_missing_with_their_reasons(
+    study, alice, drive, browser, read
+):
     made = study()
     services.start(made, by=alice)
     assert services.stop(made, by=alice)
@@ -124,31 +130,14 @@ def test_a_stopped_study_begins_nothing_more_and_its_runs_are_missing_with_their
     assert (models["first"]["missing"], models["p"], models["no_test"]) == (8, None, "too_few_units")
     assert models["bounds"] == {"low": -1, "high": 1}
 
-
-def test_a_locked_plan_is_amended_visibly_and_what_it_adds_is_exploratory(study, alice, drive):
-    played = study(repeats=1)
-    services.start(played, by=alice)
-    drive()
-    locked = played.locked
-    with pytest.raises(Conflict):
-        services.revise(played, by=alice, plan=designs.plan(alpha=0.1))
-    with pytest.raises(NeverChanged):
-        locked.save()
-    with pytest.raises(Invalid):
-        services.amend(played, by=alice, plan=designs.plan(), reason=" ")
-    plan = designs.plan(contrasts=[*designs.plan()["contrasts"], designs.SOONER])
-    amended = services.amend(played, by=alice, plan=plan, reason="Of interest.")
-    found = results.look(played, by=alice)
-
-    assert (amended.number, amended.runs_seen, played.plans.count()) == (2, 8, 2)
-    assert amended.digest != locked.digest
-    planned = {one["contrast"]: one["is_planned"] for one in found.results["results"]}
-    assert planned == {
-        "tokens of models": True,
-        "refusals of models": True,
-        "models in time": False,
-        "refusals of contexts": False,
-    }
+    page = read(browser.get(made.get_absolute_url()))
+    first = page.by_id("results-title").getparent().getparent().cssselect("tbody tr")[0]
+    assert "Too few runs." in first.text, "why there is no interval"
+    missing = first.cssselect("a[href*=missing]")
+    assert [link.text for link in missing] == ["8 runs without this outcome"] * 2
+    behind = read(browser.get(f"{made.get_absolute_url()}runs/{missing[0].get('href').split('/')[-1]}"))
+    reasons = [row.cssselect("td")[3].text for row in behind.by_id("study-runs").cssselect("tbody tr")]
+    assert (len(reasons), set(reasons)) == (8, {"stopped", "not begun"})
 
 
 def test_an_early_look_is_kept_and_costs_the_later_one(study, alice, drive):
@@ -173,7 +162,7 @@ def test_an_early_look_is_kept_and_costs_the_later_one(study, alice, drive):
     assert thresholds[0] < thresholds[1] < 0.025
 
 
-def test_added_repeats_are_an_amendment_and_cost_nothing_back_of_alpha(study, alice, drive):
+def test_added_repeats_and_a_changed_plan_are_visible_amendments_and_what_they_add_is_exploratory(study, alice, drive):
     made = study(repeats=1)
     with pytest.raises(Conflict):
         services.add_repeats(made, by=alice, repeats=1)
@@ -196,10 +185,24 @@ def test_added_repeats_are_an_amendment_and_cost_nothing_back_of_alpha(study, al
     assert [one["threshold"] > 0 for one in planned] == [True, True, False, False]
     assert not any(one["is_found"] for one in late.results["results"]), "the first look has spent all of alpha"
 
+    locked = made.locked
+    with pytest.raises(Conflict):
+        services.revise(made, by=alice, plan=designs.plan(alpha=0.1))
+    with pytest.raises(NeverChanged):
+        locked.save()
+    with pytest.raises(Invalid):
+        services.amend(made, by=alice, plan=designs.plan(), reason=" ")
+    plan = designs.plan(contrasts=[*designs.plan()["contrasts"], designs.SOONER])
+    amended = services.amend(made, by=alice, plan=plan, reason="Of interest.")
+    found = {one["contrast"]: one["is_planned"] for one in results.look(made, by=alice).results["results"]}
+    assert (amended.number, amended.runs_seen, made.plans.count()) == (3, 16, 3)
+    assert amended.digest != locked.digest
+    added = dict.fromkeys(("models in time", "refusals of contexts"), False)
+    assert found == {"tokens of models": True, "refusals of models": True, **added}
 
-@each_case(
-    ("changed", "field"),
-    [
+
+def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice):
+    for changed, field in (
         ({"workflow": "battles"}, "design.workflow"),
         ({"repeats": 0}, "design.repeats"),
         ({"arrangement": "list"}, "design"),
@@ -211,40 +214,30 @@ def test_added_repeats_are_an_amendment_and_cost_nothing_back_of_alpha(study, al
         ({"config": {"first_message": [[[]]] * 2, "limits": {"cost": 1e400}}}, "design"),
         ({"config": json.loads("[" * 200 + "]" * 200)}, "design"),
         ({"config": {"first_message": "\0"}}, "design"),
-    ],
-)
-def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice, changed, field):
-    with pytest.raises(Invalid) as refused:
-        services.create(owner=alice, title="Refused", design=designs.design(**changed))
-
-    assert field in refused.value.errors
+    ):
+        with pytest.raises(Invalid) as refused:
+            services.create(owner=alice, title="Refused", design=designs.design(**changed))
+        assert field in refused.value.errors, changed
 
 
-@each_case(
-    ("workflow", "config", "seats"),
-    [
-        ("arena", {"prompt": "Talk.", "max_turns": 3, "judge": False, "filter": False}, ("A", "B")),
-        ("council", {"question": "Why?", "title": False}, ("member-1", "member-2", "chair")),
-        ("debate", {"prompt": "Why?", "mode": "automatic", "refine": False}, ("A", "B", "C", "summarizer")),
-    ],
-)
-def test_a_factor_varies_the_script_of_any_workflow_that_listens(provider, alice, workflow, config, seats):
+def test_a_factor_varies_the_script_of_any_workflow_that_listens(provider, alice):
     slug = add_model("sim/cooperative:first=0").slug
     lines = [{"text": "Be brief, {name}.", "when": "refused"}]
     levels = [{"name": "none", "value": []}, {"name": "brief", "value": lines}]
-    named = [{"name": "Ines", "texts": {"name": "Ines"}}]
-    design = {
-        "workflow": workflow,
-        "config": config,
-        "cast": {seat: {"model": slug} for seat in seats},
-        "factors": [
-            {"name": "script", "varies": "config.script", "levels": levels},
-            {"name": "prompt", "is_prompt": True, "levels": named},
-        ],
-    }
-    conditions = checked_design(design, owner=alice).conditions
-
-    assert [[line.text for line in config.script] for config, _seated in conditions] == [[], ["Be brief, Ines."]]
+    factors = [
+        {"name": "script", "varies": "config.script", "levels": levels},
+        {"name": "prompt", "is_prompt": True, "levels": [{"name": "Ines", "texts": {"name": "Ines"}}]},
+    ]
+    for workflow, config, seats in (
+        ("arena", {"prompt": "Talk.", "max_turns": 3, "judge": False, "filter": False}, ("A", "B")),
+        ("council", {"question": "Why?", "title": False}, ("member-1", "member-2", "chair")),
+        ("debate", {"prompt": "Why?", "mode": "automatic", "refine": False}, ("A", "B", "C", "summarizer")),
+    ):
+        cast = {seat: {"model": slug} for seat in seats}
+        design = {"workflow": workflow, "config": config, "cast": cast, "factors": factors}
+        conditions = checked_design(design, owner=alice).conditions
+        scripts = [[line.text for line in config.script] for config, _seated in conditions]
+        assert scripts == [[], ["Be brief, Ines."]], workflow
 
 
 def test_a_plan_names_what_the_design_has(provider, alice):
@@ -261,3 +254,71 @@ def test_a_plan_names_what_the_design_has(provider, alice):
         with pytest.raises(Invalid):
             services.create(owner=alice, title="Refused", design=designs.design(), plan=plan)
     assert not Study.objects.exists()
+
+
+def design(levels=4, **more):
+    factors = [Factor(name=f, levels=[Level(name=f"{f}{n}") for n in range(levels)]) for f in "abc"]
+    return Design(workflow="arena", **{"factors": factors, **more})
+
+
+def test_in_a_latin_square_levels_meet_once_and_every_repeat_is_a_block_of_all_conditions_in_its_own_order():
+    conditions = list(design(arrangement="latin", seed=5).combinations())
+    pairs = Counter(pair for levels in conditions for pair in combinations(sorted(levels.values()), 2))
+
+    assert len(conditions) == 16
+    assert set(pairs.values()) == {1}
+    assert conditions != list(design(arrangement="latin", seed=6).combinations())
+
+    runs = planned_runs(design(2, repeats=3, seed=1), 8)
+    blocks = [[run.condition for run in runs if run.repeat == repeat] for repeat in (1, 2, 3)]
+
+    assert [run.number for run in runs] == list(range(1, 25))
+    assert [sorted(block) for block in blocks] == [list(range(1, 9))] * 3
+    assert len({tuple(block) for block in blocks}) == 3
+    assert len({run.seed for run in runs}) == 24
+    assert planned_runs(design(2, repeats=3, seed=1), 8) == runs
+
+
+def test_levels_change_settings_participants_and_words():
+    level = {"config": {"max_turns": 2}, "cast": {"A": {"params": {"temperature": 0}}}, "texts": {"who": "Ines"}}
+    made = Design.model_validate({
+        "workflow": "arena",
+        "config": {"prompt": "Talk to {who} about {WHAT}.", "max_turns": 5, "interventions": [{"text": "{who}!"}]},
+        "cast": {"A": {"model": "m"}, "B": {"model": "n"}},
+        "factors": [{"name": "short", "levels": [{"name": "yes", **level}, {"name": "no"}]}],
+    })  # fmt: skip
+    config, cast = made.condition({"short": "yes"})
+
+    assert config == {"prompt": "Talk to Ines about {WHAT}.", "max_turns": 2, "interventions": [{"text": "Ines!"}]}
+    assert cast == {"A": {"model": "m", "params": {"temperature": 0}}, "B": {"model": "n"}}
+    assert made.condition({"short": "no"}) == (made.config, made.cast)
+
+
+def test_a_design_without_sense_or_end_is_refused():
+    for changed in (
+        {"arrangement": "list", "conditions": [{"a": "a0", "b": "b0"}]},
+        {"arrangement": "list", "conditions": [{"a": "a0", "b": "b0", "c": "c9"}]},
+        {"levels": 8},
+        {"levels": 6, "repeats": 24},
+        {"factors": [Factor(name="a", levels=[Level(name="x"), Level(name="x")])]},
+        {"factors": [Factor(name=n, levels=[Level(name="x")], is_prompt=True) for n in "ab"]},
+        {"factors": [Factor(name="a", levels=[Level(name="x")])], "arrangement": "latin"},
+    ):
+        with pytest.raises(ValidationError):
+            design(**changed)
+
+
+def test_of_turns_that_were_not_measured_nothing_is_assumed():
+    for turns, over, value in (
+        ({1: 10.0, 2: None, 3: 40.0}, "mean", (25.0, False, "")),
+        ({1: 10.0, 2: 40.0, 3: None}, "last", (None, False, PARTLY_MEASURED)),
+        ({1: 10.0, 2: 40.0}, "most", (40.0, False, "")),
+        ({1: 10.0, 2: None}, "any", (None, False, PARTLY_MEASURED)),
+        ({1: 10.0, 2: 20.0}, "any", (0.0, False, "")),
+        ({1: None, 2: 21.0}, "any", (1.0, False, "")),
+        ({1: 10.0, 2: 21.0, 3: 50.0}, "first_turn", (2.0, True, "")),
+        ({1: 10.0, 2: 20.0, 3: None}, "first_turn", (2.0, False, "")),
+        ({1: None}, "first_turn", (None, False, NOTHING_MEASURED)),
+        ({}, "any", (None, False, NOTHING_MEASURED)),
+    ):
+        assert combined(turns, over, threshold=20.0) == Value(*value), (turns, over)
