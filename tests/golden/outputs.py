@@ -28,12 +28,6 @@ def all_runs() -> Iterator[tuple[str, Run]]:
         yield f"{number:02} {run.experiment.workflow}", run
 
 
-def by_programs(name: str) -> bool:
-    """Whether an output of this name is one of `of_run`."""
-    last = name.rpartition("/")[2]
-    return last in FILES or last.startswith("api ")
-
-
 def as_shown(client: Client) -> Iterator[tuple[str, str]]:
     """Name and text of what people read: pages and reports, and the API's description of itself."""
     seen: set[str] = set()

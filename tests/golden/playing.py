@@ -114,13 +114,8 @@ class Playing:
 
     def _debate(self) -> None:
         seats = {seat: self._scripted.model(f"x/{seat}", self._by_turn(GOOD[seat])) for seat in SEATS}
-        asked = {
-            "prompt": REQUEST,
-            "mode": "automatic",
-            "rounds": 2,
-            "addendum": "Think of the weather.",
-            "rotate": True,
-        }
+        asked = {"prompt": REQUEST, "mode": "automatic", "rounds": 2, "rotate": True}
+        asked["addendum"] = "Think of the weather."
         self._play("debate", "Debate, over", asked, seats)
         by_hand = {**asked, "mode": "manual", "blind": True}
         self._play("debate", "Debate, at the prompt", by_hand, seats)
@@ -170,14 +165,11 @@ def go_on(owner: Any) -> None:
     """Whatever is unfinished goes on until it is over, or until its question, prompt or round is."""
     drive()
     for title, action, text in (
-        ("Arena, by hand", "default", ""),
-        ("Arena, by hand", "default", ""),
+        *[("Arena, by hand", "default", "")] * 2,
         ("StarChamber, waiting", "send", "What do you see from up there?"),
         ("StarChamber, waiting", "end", ""),
-        ("Debate, at the prompt", "default", ""),
-        ("Debate, at the prompt", "default", ""),
-        ("Debate, after a round", "default", ""),
-        ("Debate, after a round", "end", ""),
+        *[("Debate, at the prompt", "default", "")] * 2,
+        *(("Debate, after a round", action, "") for action in ("default", "end")),
     ):
         say(_titled(title), owner, action, text)
         drive()

@@ -24,8 +24,9 @@ from django.utils import timezone
 from experiments.engine import partial_text, run_execution
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
-from experiments.models import Provider
-from experiments.workflows import event_classes
+from experiments.models import Call, Provider, Run
+from experiments.workflows import REGISTRY, event_classes, surface_of
+from experiments.workflows.base.dry_run import Model, play
 from tests.fixtures import PASSWORD, signed_in
 from tests.golden import outputs
 from tests.golden.playing import Playing, go_on
@@ -69,20 +70,12 @@ def later(monkeypatch):
 
 
 @pytest.mark.usefixtures("later")
-def test_programs_are_given_what_the_release_before_gave_out(kept):
+def test_people_and_programs_are_given_what_the_release_before_gave_out(kept):
     client = signed_in(kept[1])
-    now = {
-        f"before/{name}": text for title, run in outputs.all_runs() for name, text in outputs.of_run(title, run, client)
-    }
+    given = [outputs.of_run(title, run, client) for title, run in outputs.all_runs()]
+    now = {f"before/{name}": text for name, text in chain(outputs.as_shown(client), *given)}
 
-    assert _differences(now, lambda name: name.startswith("before/") and outputs.by_programs(name)) == {}
-
-
-@pytest.mark.usefixtures("later")
-def test_people_are_shown_what_the_release_before_showed(kept):
-    now = {f"before/{name}": text for name, text in outputs.as_shown(signed_in(kept[1]))}
-
-    assert _differences(now, lambda name: name.startswith("before/") and not outputs.by_programs(name)) == {}
+    assert _differences(now, lambda name: name.startswith("before/")) == {}
 
 
 def test_what_the_release_before_began_is_gone_on_with_as_it_was(kept):
@@ -126,9 +119,8 @@ def _play(owner):
 
 def _all_rows():
     models = [model for app in OURS for model in apps.get_app_config(app).get_models() if model._meta.managed]
-    return serializers.serialize(
-        "json", chain.from_iterable(model.objects.order_by("pk") for model in models), indent=0
-    )
+    rows = chain.from_iterable(model.objects.order_by("pk") for model in models)
+    return serializers.serialize("json", rows, indent=0)
 
 
 def _differences(now, asked):
@@ -176,3 +168,28 @@ def test_every_stored_event_is_read_by_its_class_and_would_be_written_the_same()
     written = [event_classes()[event["type"]].read(event["data"]).data() for event in events]
 
     assert [json.dumps(data) for data in written] == [json.dumps(event["data"]) for event in events]
+
+
+def test_a_recorded_run_made_the_calls_that_are_estimated_and_stayed_within_the_bound():
+    """Against what its rules, played without a model, would have asked for."""
+    load(archived()["rows.json"], "")
+    stored = {"instruction": 6, "images": 0, "output": 8}  # tokens of the recorded dataset's texts
+    same = {"roles": {"refiner": 1500, "debater": 2000, "summarizer": 2500}, "stored": lambda part: stored[part.what]}
+    for which in (
+        *({"title": f"{name}, over"} for name in ("Arena", "Debate", "Battles", "Coding")),
+        *({"title": "StarChamber, waiting"}, {"workflow": "council", "config__max_turns": 2}),
+    ):
+        asked = {f"experiment__{name}": value for name, value in which.items()}
+        run = Run.objects.filter(parent=None, **asked).first()
+        slug = run.experiment.workflow
+        config = run.experiment.parsed_config(run.overrides)
+        calls = run.calls.filter(state=Call.State.COMPLETED)
+        if slug == "council":  # asked on since
+            calls = calls.exclude(step__turn=2)
+        models = {one.seat: Model(max_tokens=one.params.get("max_tokens")) for one in run.experiment.participants.all()}
+        about = (REGISTRY[slug], config, models, surface_of(slug).assumptions)
+        typical, most = (play(*about, at_most=at_most, **same) for at_most in (False, True))
+
+        assert typical.calls == calls.count(), slug
+        assert sum(call.input_tokens for call in calls) <= sum(used.read for used in most.by_seat.values()), slug
+        assert sum(call.output_tokens for call in calls) <= sum(used.written for used in most.by_seat.values()), slug

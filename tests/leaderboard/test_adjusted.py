@@ -1,21 +1,26 @@
-"""Ratings beside the plain ones: adjusted for style and upstream, and people and judges combined."""
+"""Ratings beside the plain ones: adjusted for style and upstream, people and judges combined, of unseen samples."""
 
 import csv
 import io
+from datetime import date
 from functools import partial
 
 import numpy as np
 import pytest
 from django.urls import reverse
 
-from experiments.models import Battle, Call, Output, Run, Step
+from accounts.errors import Invalid
+from experiments.library.datasets import contestants
+from experiments.models import Battle, Call, Contestant, Output, Run, Sample, Step
 from experiments.models.ids import new_id
 from experiments.runs.upstreams import mixed
 from experiments.workflows.battles.campaign import boards as all_boards
 from experiments.workflows.battles.campaign import counting
-from leaderboard.boards import compute, style
+from leaderboard.boards import compute, contamination, style
 from leaderboard.models import Style
+from leaderboard.ratings import Battles, fit
 from leaderboard.ratings.style import COVARIATES
+from tests.fixtures import told
 from tests.leaderboard import boards
 from tests.making import maker
 
@@ -28,10 +33,8 @@ def leaning(alice, /, count=400, **fields):
     random, names = np.random.default_rng(7), list(LENGTHS)
     met = [tuple(random.permutation(names)[:2].tolist()) for _ in range(count)]
     lengths = [{name: int(LENGTHS[name] * random.lognormal(0, 0.4)) for name in pair} for pair in met]
-    won = [
-        random.random() < 1 / (1 + np.exp(-2 * np.log(at[a] / at[b]))) for (a, b), at in zip(met, lengths, strict=True)
-    ]
-    battles = [(a, b, "left" if first else "right") for (a, b), first in zip(met, won, strict=True)]
+    chances = [1 / (1 + np.exp(-2 * np.log(at[a] / at[b]))) for (a, b), at in zip(met, lengths, strict=True)]
+    battles = [(a, b, "left" if random.random() < won else "right") for (a, b), won in zip(met, chances, strict=True)]
     board = boards.board_of(alice, battles, **{"visibility": "public", **fields})
     key = dict(board.dataset.contestants.values_list("name", "pk"))
     samples = board.dataset.samples.order_by("index").values_list("pk", flat=True)
@@ -61,9 +64,8 @@ def test_a_lean_to_length_is_found_and_held_equal_beside_plain_ratings(client, l
     assert (told["length"].moved in {"wordy", "brief"}, found.battles, found.of) == (True, 400, 400)
     assert ["What style explains" in one for one in (plain_page, page)] == [False, True]
     lines = rows_of(client.get(file(args=[ladder.slug, "csv"]), asked_for))
-    assert {row["name"]: float(row["adjusted_rating"]) for row in lines} == {
-        name: row["rating"] for name, row in adjusted.items()
-    }
+    ratings = {name: row["rating"] for name, row in adjusted.items()}
+    assert {row["name"]: float(row["adjusted_rating"]) for row in lines} == ratings
     assert all(row["adjusted_rating"] != row["rating"] for row in lines)
     assert "adjusted_rating" not in rows_of(client.get(file(args=[ladder.slug, "csv"])))[0]
     assert "Adjusted for length, headings" in client.get(file(args=[ladder.slug, "md"]), asked_for).content.decode()
@@ -71,7 +73,7 @@ def test_a_lean_to_length_is_found_and_held_equal_beside_plain_ratings(client, l
         client.get(ladder.get_absolute_url(), asked_for | {"sort": word}).content.decode().split("<tbody>")[1]
         for word in ("adjusted", "-adjusted")
     )
-    order = sorted(LENGTHS, key=lambda name: adjusted[name]["rating"])
+    order = sorted(LENGTHS, key=ratings.get)
     assert (sorted(LENGTHS, key=rising.index), sorted(LENGTHS, key=falling.index)) == (order, order[::-1])
 
 
@@ -133,9 +135,8 @@ def test_several_upstreams_of_a_contestant_are_said_on_page_and_api_and_are_a_co
     several = [{"name": "Good", "answers": 240 - poor}, {"name": "Cheap", "answers": poor}]
 
     told, page = asked(client, ladder).json(), client.get(ladder.get_absolute_url()).content.decode()
-    held, of_style, both = (
-        asked(client, ladder, control=word).json()["style"] for word in ("upstream", "style", "style,upstream")
-    )
+    words = ("upstream", "style", "style,upstream")
+    held, of_style, both = (asked(client, ladder, control=word).json()["style"] for word in words)
 
     assert told["upstreams"] == [{"name": "b", "label": "", "upstreams": several}]
     assert f"b was served by several upstreams: Good ({240 - poor}), Cheap ({poor})." in " ".join(page.split())
@@ -157,9 +158,8 @@ def test_answers_of_unknown_upstreams_are_nobodys_and_a_board_alone_offers_no_co
     assert mixed([("a", "A", "", 5), ("a", "A", "X", 2), ("b", "B", "X", 1), ("b", "B", "Y", 1)]) == mixed(
         [("b", "B", "Y", 1), ("b", "B", "X", 1)]
     )
-    assert client.get(reverse("api-ladder", args=[league().slug])).json()["upstreams"] == []
-
     ladder = league()
+    assert asked(client, ladder).json()["upstreams"] == []
 
     refused = asked(client, ladder, combine="0.5")
 
@@ -234,7 +234,7 @@ def test_a_pool_is_the_same_from_both_boards_and_a_correction_does_not_move_towa
     assert asked(client, people, combine="1").status_code == 400
 
 
-def test_page_and_files_show_both_ratings_and_the_weight_of_each_board(client, both):
+def test_page_and_files_show_both_ratings_and_the_weight_of_each_board_or_refuse_it_by_name(client, both):
     people, judge = both()
     query = {"combine": "0.5", "sort": "combined"}
 
@@ -256,10 +256,129 @@ def test_page_and_files_show_both_ratings_and_the_weight_of_each_board(client, b
     body = page[page.index("<tbody>") :]
     assert sorted(ratings, key=body.index) == sorted(ratings, key=ratings.get, reverse=True)
 
-
-def test_a_weight_that_means_nothing_is_refused_by_name(client, both):
-    people, _judge = both(votes=20, samples=10)
-
     for word in ("-1", "0", "nan", "inf", "1000", "much"):
         refused = asked(client, people, combine=word)
         assert (refused.status_code, word in refused.json()["errors"]["combine"][0]) == (400, True), word
+
+
+RELEASED = {"knew": date(2026, 6, 1), "middle": date(2026, 1, 1), "other": date(2026, 1, 1)}
+BEFORE, AFTER = "2026-03-01", "2026-06-01"  # the first is before one of them was released
+
+
+@maker
+def planted(alice, /, count=600, days=(BEFORE, BEFORE, AFTER), released=RELEASED, **fields):
+    """Makes a board of three equal contestants, one of which wins far more often on samples published BEFORE."""
+    random, names = np.random.default_rng(11), list(RELEASED)
+    battles = []
+    for number in range(count):
+        a, b = random.permutation(names)[:2].tolist()
+        known = days[number % len(days)] == BEFORE
+        lean = ((a == "knew") - (b == "knew")) * 1.5 * known
+        battles.append((a, b, "left" if random.random() < 1 / (1 + np.exp(-lean)) else "right"))
+    board = boards.board_of(alice, battles, **{"visibility": "public", **fields})
+    samples = list(board.dataset.samples.order_by("index"))
+    for number, sample in enumerate(samples):
+        sample.metadata = {"published": day} if (day := days[number % len(days)]) else {}
+    Sample.objects.bulk_update(samples, ["metadata"], batch_size=500)
+    for name, day in released.items():
+        one = Contestant.objects.get(dataset=board.dataset, name=name)
+        contestants.enter(one, by=alice, released=day)
+    return compute.ensure_ladder(board)
+
+
+@pytest.mark.databases
+def test_a_contaminated_board_is_wrong_as_a_whole_and_right_on_unseen_samples(planted):
+    ladder = planted()
+
+    plain, found = compute.standings(ladder).rows, compute.unseen(ladder)
+
+    knew, [whole] = found.row("knew"), [row for row in plain if row.name == "knew"]
+    assert whole.lower > 1030
+    assert all(row.lower < 1000 < row.upper for row in found.rows), "all are equally good"
+    assert knew.moves_lower < knew.moves < knew.moves_upper < -30
+    assert knew.rating - whole.rating == pytest.approx(knew.moves, abs=1e-5)
+    assert knew.released == "2026-06-01"
+    assert compute.standings(ladder).rows == plain, "plain ratings do not change"
+
+
+def test_a_battle_between_two_for_whom_a_sample_was_new_counts_whoever_else_had_seen_it(planted):
+    ladder = planted(120)
+    rows = ladder.board.battles.select_related("left", "right", "sample")
+
+    found = compute.unseen(ladder)
+
+    known = [one for one in rows if "knew" in (one.left.name, one.right.name)]
+    seen = [one for one in known if one.sample.metadata["published"] == BEFORE]
+    kept = [one for one in rows if one not in seen]
+    assert (found.seen, found.battles, found.unknown, found.of) == (len(seen), len(kept), 0, 120)
+    names = sorted(RELEASED)
+    lefts, rights = ([names.index(getattr(one, side).name) for one in kept] for side in ("left", "right"))
+    alone = fit(Battles(lefts, rights, [one.winner == "left" for one in kept], names))
+    shift = found.row("middle").rating - alone["middle"]
+    assert [found.row(name).rating - shift for name in names] == pytest.approx(alone.values, abs=1e-4)
+    met = [one for one in kept if "other" in (one.left.name, one.right.name)]
+    assert found.row("other").battles == len(met)
+
+
+def test_what_has_no_date_is_named_and_not_unseen_and_without_dates_nothing_is_offered(client, planted, league):
+    released = {name: RELEASED[name] for name in ("knew", "other")}
+    ladder = planted(80, days=(BEFORE, AFTER, "", "soon"), released=released)
+
+    found = compute.unseen(ladder)
+
+    assert (found.samples, found.undated) == (80, 40)
+    assert found.undated_samples[:3] == ("2", "3", "6")
+    assert found.undated_contestants == ("middle",)
+    assert found.battles + found.seen + found.unknown == found.of == 80
+    of_middle = ladder.board.battles.filter(sample__metadata__published=AFTER)
+    assert found.battles == sum("middle" not in (one.left.name, one.right.name) for one in of_middle)
+    assert found.row("middle").reason == "no_battles"
+
+    bare = league()
+    refused = client.get(reverse("api-ladder", args=[bare.slug]), {"unseen": "1"})
+    assert 'name="unseen"' not in told(client.get(bare.get_absolute_url()))
+    assert (refused.status_code, "column “published”" in refused.json()["errors"]["unseen"][0]) == (400, True)
+
+
+def test_page_files_and_api_show_both_ratings_their_difference_and_what_has_no_date(client, planted):
+    ladder, query = planted(300, days=(BEFORE, AFTER, "")), {"unseen": "1", "sort": "unseen"}
+    api = reverse("api-ladder", args=[ladder.slug])
+
+    page, plain_page = (" ".join(told(client.get(ladder.get_absolute_url(), of)).split()) for of in (query, {}))
+    plain, both = client.get(api).json(), client.get(api, query).json()
+    addresses = {kind: reverse("ladder-download", args=[ladder.slug, kind]) for kind in ("csv", "md")}
+    files = {kind: told(client.get(address, query)) for kind, address in addresses.items()}
+
+    found = {row["name"]: row for row in both["unseen"]["rows"]}
+    assert plain["unseen"] is None
+    assert plain["rows"] == both["rows"]
+    assert "Points on unseen samples" in page
+    assert "<dt>Unseen samples</dt><dd>Rating from samples alone" in page
+    assert "100 of 300 samples:" in page
+    assert 'name="unseen"' in plain_page
+    assert "Points on unseen samples" not in plain_page
+    for row in csv.DictReader(io.StringIO(files["csv"])):
+        assert float(row["unseen_rating"]) == found[row["name"]]["rating"] != float(row["rating"])
+        assert float(row["unseen_moves"]) == found[row["name"]]["moves"]
+    assert "Unseen samples: " in files["md"]
+    assert f"knew: {found['knew']['moves']:+.1f} points on unseen samples" in files["md"]
+    body = page[page.index("<tbody>") :]
+    assert sorted(found, key=body.index) == sorted(found, key=lambda name: -found[name]["rating"])
+
+
+def test_a_slice_and_a_date_entered_later_change_what_is_unseen(client, planted, alice, monkeypatch):
+    ladder = planted(90)
+    api = reverse("api-ladder", args=[ladder.slug])
+
+    before = client.get(api, {"unseen": "1"}).json()["unseen"]
+    one = Contestant.objects.get(dataset=ladder.board.dataset, name="other")
+    contestants.enter(one, by=alice, released=date(2026, 12, 1))
+    after = client.get(api, {"unseen": "1"}).json()["unseen"]
+    nothing = client.get(api, {"unseen": "1", "period": "2020-01"}).json()["unseen"]
+
+    assert after["battles"] < before["battles"]
+    assert after["seen"] > before["seen"]
+    assert (nothing["of"], nothing["rows"], nothing["reason"]) == (0, [], "no_battles")
+    monkeypatch.setattr(contamination, "MOST_ADJUSTED", 89)
+    with pytest.raises(Invalid, match="89"):
+        contamination.unseen(ladder)

@@ -91,9 +91,7 @@ def test_without_votes_every_figure_is_undefined_and_a_leaning_to_what_is_shown_
     assert (found.order.first.part, found.order.first.of) == (40, 40)
 
 
-def test_page_and_programs_have_the_figures_of_boards_that_they_may_see_and_follow_new_votes(
-    dataset, judge, people, charlie
-):
+def test_page_and_programs_have_figures_of_boards_they_may_see_and_follow_votes(dataset, judge, people, charlie):
     decide(judge, ["left", "right", "left", "right", "tie"])
     decide(people, ["left", "right", "left"], "user:1", first=True)
     slug = compute.ensure_ladder(judge).slug

@@ -29,10 +29,8 @@ def places(settings, tmp_path):
 
 
 def kept_picture(dataset, data):
-    found, is_new = Image.objects.get_or_create(
-        sha256=hashlib.sha256(data).hexdigest(),
-        defaults={"mime": "image/png", "width": 8, "height": 6, "size": len(data)},
-    )
+    about = {"mime": "image/png", "width": 8, "height": 6, "size": len(data)}
+    found, is_new = Image.objects.get_or_create(sha256=hashlib.sha256(data).hexdigest(), defaults=about)
     if is_new:
         found.path.parent.mkdir(parents=True, exist_ok=True)
         found.path.write_bytes(data)
@@ -78,9 +76,7 @@ def rated(ladder):
 
 
 @each_case("modality", ["text", "image"])
-def test_what_a_board_holds_comes_back_from_its_folder_and_outputs_alone_to_those_who_lack_them(
-    alice, tmp_path, modality
-):
+def test_a_board_comes_back_from_its_folder_and_outputs_alone_to_those_who_lack_them(alice, tmp_path, modality):
     ladder, path = league(alice, modality), tmp_path / f"{modality}.zip"
     path.write_bytes(b"".join(zipped(ladder.board)))
     before = outputs(ladder.board.dataset)

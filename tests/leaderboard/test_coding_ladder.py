@@ -125,9 +125,7 @@ def test_files_and_the_api_say_what_the_ladder_says(client, ladder):
     assert client.get(f"{PAGE}download/csv/").status_code == 404
 
 
-def test_the_ladder_is_hidden_until_published_and_counts_rated_cycles_played_here_alone(
-    client, contest, alice, settings
-):
+def test_the_ladder_is_hidden_until_published_and_of_rated_cycles_played_here(client, contest, alice, settings):
     jobs.refresh_stale()
     assert [client.get(PAGE).status_code, signed_in(alice).get(PAGE).status_code] == [404, 200]
     Ladder.objects.update(is_public=True)
@@ -181,8 +179,9 @@ def boards(found):
 
 
 @pytest.mark.databases
-def test_rows_are_read_as_the_cycles_they_are_and_a_run_is_rated_by_its_own_alone(ten):
+def test_runs_are_rated_by_their_own_cycles_and_every_figure_is_that_of_the_ratings_package(ten):
     assert [one.cycle for one in ratings.read(Cycle.objects.counted())] == [cycle for _row, cycle in ten]
+
     rows = [(row, cycle) for row, cycle in ten if row.run_id == ten[0][0].run_id]
     found = ratings.of_run(rows[0][0].run)
 
@@ -190,27 +189,7 @@ def test_rows_are_read_as_the_cycles_they_are_and_a_run_is_rated_by_its_own_alon
     assert boards(found)[0] == dict(pure.compatible_elo([cycle for _row, cycle in rows]).ratings)
     assert [moment.turn for moment in found.history] == [1, 2, 3, 4, 5]
 
-
-def test_a_solver_below_the_quorum_is_unrated_and_its_votes_still_say_what_the_judges_are_like(alice):
-    made = Contest(alice)
-    for _cycle in range(3):
-        made.cycle(votes_of((1, 2), (1, 3)), quorum=2)
-    found = ratings.of_run(made.run)
-    solver = next(one for one in found.solvers if one.name == "lab/coder-1")
-
-    assert (solver.unrated, solver.mean.value, solver.reason) == (3, None, "no_battles")
-    assert (solver.votes, solver.elo) == (3, None)
-    assert next(one.votes for one in found.judges if one.name == "lab/coder-4") == 9
-    assert found.history[-1].means.keys() == {"lab/coder-2", "lab/coder-3", "lab/coder-4"}
-    for row in Cycle.objects.all():
-        row.contestants = [[seat, f"gone/{slug}"] for seat, slug in row.contestants]
-        row.save()
     caches["memory"].clear()
-    shown = {one.shown for one in ratings.of_run(made.run).solvers}
-    assert shown == {f"gone/{name}" for name in MODELS}, "models that have left the catalogue"
-
-
-def test_every_figure_is_that_of_the_pure_room_without_the_cycles_that_are_left_out(ten):
     Cycle.objects.filter(pk=ten[2][0].pk).update(voided="2026-01-01T00:00:00Z", void_reason="Ambiguous.")
     kept = [pair for number, pair in enumerate(ten) if number != 2]
     cycles = [cycle for _row, cycle in kept]
@@ -235,3 +214,22 @@ def test_every_figure_is_that_of_the_pure_room_without_the_cycles_that_are_left_
     turned = [pure.Cycle(one.contestants[::-1], one.setter, one.votes, one.passed) for one in cycles]
     assert reverse == dict(pure.compatible_elo(turned).ratings)
     assert found.order_moves == max(abs(compatible[name] - reverse[name]) for name in reverse) > 0
+
+
+def test_a_solver_below_the_quorum_is_unrated_and_its_votes_still_say_what_the_judges_are_like(alice):
+    made = Contest(alice)
+    for _cycle in range(3):
+        made.cycle(votes_of((1, 2), (1, 3)), quorum=2)
+    found = ratings.of_run(made.run)
+    solver = next(one for one in found.solvers if one.name == "lab/coder-1")
+
+    assert (solver.unrated, solver.mean.value, solver.reason) == (3, None, "no_battles")
+    assert (solver.votes, solver.elo) == (3, None)
+    assert next(one.votes for one in found.judges if one.name == "lab/coder-4") == 9
+    assert found.history[-1].means.keys() == {"lab/coder-2", "lab/coder-3", "lab/coder-4"}
+    for row in Cycle.objects.all():
+        row.contestants = [[seat, f"gone/{slug}"] for seat, slug in row.contestants]
+        row.save()
+    caches["memory"].clear()
+    shown = {one.shown for one in ratings.of_run(made.run).solvers}
+    assert shown == {f"gone/{name}" for name in MODELS}, "models that have left the catalogue"

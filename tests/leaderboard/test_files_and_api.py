@@ -13,18 +13,10 @@ from django.utils.html import escape, strip_tags
 from experiments.models import Battle, Contestant, Dataset
 from experiments.workflows.battles.pages import views
 from leaderboard.boards import compute, milestones
-from leaderboard.boards.compute import ensure_ladder, refresh
 from leaderboard.boards.standings import Slice
 from leaderboard.models import Ladder, Milestone
-from tests.cases import each_case
 from tests.leaderboard import boards
 from tests.making import maker
-
-LEAGUE = 4 * [
-    *[("org_vs_a", "b", "left")] * 3,
-    *[("b", "c", "left")] * 2,
-    *[("b", "c", "tie"), ("org_vs_a", "c", "right")],
-]
 
 
 def rows_of(answer):
@@ -133,23 +125,21 @@ def download(ladder, kind):
     return reverse("ladder-download", args=[ladder.slug, kind])
 
 
-@each_case("sign", ["=", "\n="])
-def test_a_name_is_neither_a_formula_nor_markdown(client, alice, sign):
-    name = f"{sign}HYPERLINK(A1)|[x](http://x)"
-    board = boards.board_of(alice, [(name, "b", "left"), ("b", name, "left")] * 5, visibility="public")
-    ladder = compute.ensure_ladder(board)
-
-    answer = client.get(download(ladder, "csv"))
-
-    names = {row["name"] for row in csv.DictReader(io.StringIO(answer.content.decode(), newline=""))}
-    assert names == {"b", f"'{name}"}
-    assert r"\|\[x\]" in client.get(download(ladder, "md")).content.decode()
+def test_a_name_is_neither_a_formula_nor_markdown(client, alice):
+    for name in (f"{sign}HYPERLINK(A1)|[x](http://x)" for sign in ("=", "\n=")):
+        board = boards.board_of(alice, [(name, "b", "left"), ("b", name, "left")] * 5, visibility="public")
+        ladder = compute.ensure_ladder(board)
+        answer = client.get(download(ladder, "csv"))
+        names = {row["name"] for row in csv.DictReader(io.StringIO(answer.content.decode(), newline=""))}
+        assert names == {"b", f"'{name}"}
+        assert r"\|\[x\]" in client.get(download(ladder, "md")).content.decode(), name
 
 
 @pytest.fixture
 def board(alice):
-    board = boards.board_of(alice, LEAGUE, visibility="public")
-    refresh(ensure_ladder(board))
+    met = [*[("org_vs_a", "b", "left")] * 3, *[("b", "c", "left")] * 2, ("b", "c", "tie"), ("org_vs_a", "c", "right")]
+    board = boards.board_of(alice, met * 4, visibility="public")
+    compute.refresh(compute.ensure_ladder(board))
     return board
 
 
@@ -180,7 +170,7 @@ def test_battles_are_paged_filtered_and_opened_but_votes_to_be_cast_and_private_
     assert read("subsets") == {"subsets": []}
 
 
-def test_several_ladders_side_by_side_and_pairs_counted_alike_everywhere(read, board):
+def test_the_viewer_reads_ladders_side_by_side_pairs_counted_alike_everywhere_history_and_samples(read, board):
     assert read("overview/leaderboards")["subset_info"][board.slug]["total_battles"] == 28
     assert read("cross-subset/info", subsets=board.slug)["common_models"] == ["b", "c", "org_vs_a"]
     together = read("cross-subset/elo", subsets=board.slug)
@@ -199,8 +189,6 @@ def test_several_ladders_side_by_side_and_pairs_counted_alike_everywhere(read, b
     assert matrix["matrix"][b][c] == duel["win_rate_a"] == against["c"]["win_rate"] == pytest.approx(10 / 12)
     assert matrix["matrix"][b][b] is None
 
-
-def test_the_ladders_are_the_subsets_with_leaderboard_history_and_samples_to_search_and_open(read, board):
     [first, *_others] = read("SUBSET/leaderboard")["leaderboard"]
     history = read("SUBSET/elo-history")
 
@@ -210,10 +198,9 @@ def test_the_ladders_are_the_subsets_with_leaderboard_history_and_samples_to_sea
     assert first["rank"] == 1
     assert first["ci_lower"] < first["elo"] < first["ci_upper"]
     assert [one["model"] for one in read("SUBSET/leaderboard", models="b")["leaderboard"]] == ["b"]
+    moments = dict.fromkeys(history["models"], len(history["timestamps"]))
     for values in (history["models"], history["ci_lower"], history["ci_upper"]):
-        assert {name: len(found) for name, found in values.items()} == dict.fromkeys(
-            history["models"], len(history["timestamps"])
-        )
+        assert {name: len(found) for name, found in values.items()} == moments
     assert set(read("SUBSET/leaderboard/by-source")) == {"sources", "leaderboards", "battle_counts"}
 
     whole = "SUBSET/experiments/__all__"
@@ -263,9 +250,8 @@ def test_pairs_slices_history_and_milestones_are_files_that_say_what_the_api_doe
     assert {name: row["slices"]["easy"]["wins"] for name, row in rows.items()} == wins
     assert [one["value"] for one in api("slices", by="category")["battles"]] == ["maths", "prose"]
     found = {(one["value"], one["name"]): one["battles"] for one in lines("slices") if one["by"] == "subset"}
-    assert found == {
-        (value, name): str(one["battles"]) for name, row in rows.items() for value, one in row["slices"].items()
-    }
+    wanted = [(of, name, str(one["battles"])) for name, row in rows.items() for of, one in row["slices"].items()]
+    assert found == {(of, name): battles for of, name, battles in wanted}
     points = [(one["name"], one["rating"]) for one in api("history")["results"]]
     assert [(one["name"], float(one["rating"])) for one in lines("history")] == points
     assert {one["name"] for one in lines("history", name="model-001")} == {"model-001"}

@@ -128,9 +128,7 @@ def campaign(alice, /, ladder, **config):
     return Campaign.objects.create(experiment=experiment, state="completed", ended=timezone.now())
 
 
-def test_the_end_of_a_campaign_is_noted_without_its_title_also_when_its_last_battles_were_computed_before(
-    league, campaign
-):
+def test_the_end_of_a_campaign_is_noted_without_its_title_also_after_its_last_battles(league, campaign):
     ladder, later = (league(contestants=3, battles=60) for _ in "ab")
     compute.refresh(ladder)
     campaign(ladder, version="spring_20260401")
@@ -191,9 +189,7 @@ def test_a_ladder_that_cannot_be_computed_keeps_its_last_standing_and_no_other_w
     assert broken.standing.data == before
 
 
-def test_the_kept_standing_is_shown_until_something_changes_or_while_computing(
-    league, alice, django_assert_num_queries
-):
+def test_the_kept_standing_is_shown_until_a_change_or_while_computing(league, alice, django_assert_num_queries):
     ladder = league(contestants=3, battles=60)
     compute.refresh(ladder)
     ladder = fresh(ladder)

@@ -39,7 +39,7 @@ def test_programs_publish_milestones_and_read_them_by_version_and_date(ladder, a
     [found] = results()
     assert found == made.json()
     assert [found[name] for name in ("name", "note", "version", "date")] == [
-        *("first_20260101", "The first.", "first", "2026-01-01"),
+        *("first_20260101", "The first.", "first", "2026-01-01")
     ]
     assert [row["name"] for row in found["ratings"]] == ladder.milestones.get().contestants
     assert all(row["lower"] < row["rating"] < row["upper"] for row in found["ratings"])
@@ -54,11 +54,7 @@ def test_milestones_of_a_folder_are_taken_over_where_they_can_be_used_and_theirs
     for changed in (
         {"name": "second_20260230"},
         *({"ratings": wrong} for wrong in ([1.0], [float("nan")] * 4)),
-        {"covariance": [[0.0] * 4] * 3},
-        {"taken": "yesterday"},
-        {"note": "a\0b"},
-        {"battles": -1},
-        {"more": 1},
+        *({"covariance": [[0.0] * 4] * 3}, {"taken": "yesterday"}, {"note": "a\0b"}, {"battles": -1}, {"more": 1}),
     ):
         content = {"milestones": [{**told, "name": "second_20260201", **changed}]}
         [left_out] = milestones.take_over(ladder, by=alice, content=content)
@@ -78,11 +74,6 @@ def test_milestones_of_a_folder_are_taken_over_where_they_can_be_used_and_theirs
     assert ladder.milestones.count() == 2
 
 
-def newcomer(alice, ladder):
-    battles = [("model-001", "new", "left"), ("new", "model-002", "left"), ("new", "model-003", "tie")] * 30
-    boards.board_of(alice, [*battles, ("model-004", "new", "right"), ("model-004", "new", "left")], ladder.board)
-
-
 def test_what_is_kept_for_good_is_made_of_all_battles_however_many_they_are(ladder, alice, monkeypatch):
     exact = compute.standings(ladder)
     monkeypatch.setattr(ranking, "MOST_READ", 50)
@@ -94,21 +85,7 @@ def test_what_is_kept_for_good_is_made_of_all_battles_however_many_they_are(ladd
     assert errors == pytest.approx(reach, abs=1e-4)
 
 
-def test_with_fixed_ratings_only_newcomers_are_fitted_and_carry_the_anchors_uncertainty(ladder, taken, alice):
-    newcomer(alice, ladder)
-    with_errors = {line.name: line.fixed for line in milestones.compared(taken).lines}
-    Milestone.objects.update(covariance=np.zeros((4, 4)).tolist())
-    without = {line.name: line.fixed for line in milestones.compared(Milestone.objects.get()).lines}
-
-    assert [name for name, one in with_errors.items() if one] == ["new"]
-    wide, narrow = with_errors["new"], without["new"]
-    assert wide.rating == pytest.approx(narrow.rating)
-    assert wide.upper - wide.lower > narrow.upper - narrow.lower
-
-
-def test_milestones_are_dated_and_taken_by_owner_and_curators_where_somebody_is_rated(
-    client, ladder, alice, charlie, curator
-):
+def test_milestones_are_dated_and_taken_by_owner_and_curators_of_ratings(client, ladder, alice, charlie, curator):
     unrated = compute.ensure_ladder(boards.board_of(alice, [("a", "b", "left")]))
     for name in ("first", "first_20260230", "_20260101", "a b_20260101"):
         with pytest.raises(Invalid, match="yyyymmdd"):
@@ -131,7 +108,8 @@ def test_milestones_are_dated_and_taken_by_owner_and_curators_where_somebody_is_
 
 def test_a_milestone_keeps_its_ratings_and_later_ones_are_put_on_its_scale_beside_them(client, ladder, taken, alice):
     before = {row.name: row for row in compute.standings(ladder).rows}
-    newcomer(alice, ladder)
+    battles = [("model-001", "new", "left"), ("new", "model-002", "left"), ("new", "model-003", "tie")] * 30
+    boards.board_of(alice, [*battles, ("model-004", "new", "right"), ("model-004", "new", "left")], ladder.board)
     compute.refresh(ladder)
 
     kept = Milestone.objects.get()
@@ -155,3 +133,10 @@ def test_a_milestone_keeps_its_ratings_and_later_ones_are_put_on_its_scale_besid
     for name in taken.contestants:
         assert lines[name].published.lower == pytest.approx(before[name].lower, abs=1e-3)
         assert f"{before[name].lower:.0f} to {before[name].upper:.0f}" in page
+
+    Milestone.objects.update(covariance=np.zeros((4, 4)).tolist())
+    exact = {line.name: line.fixed for line in milestones.compared(Milestone.objects.get()).lines}
+    assert [name for name, line in lines.items() if line.fixed] == ["new"], "newcomers alone are fitted"
+    wide, narrow = lines["new"].fixed, exact["new"]
+    assert wide.rating == pytest.approx(narrow.rating)
+    assert wide.upper - wide.lower > narrow.upper - narrow.lower, "it carries the uncertainty of the anchors"

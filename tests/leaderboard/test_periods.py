@@ -15,7 +15,6 @@ from experiments.models import Battle
 from leaderboard.boards import compute, ranking, tables
 from leaderboard.boards.periods import Period, months_of
 from leaderboard.boards.standings import Slice
-from tests.cases import each_case
 from tests.fixtures import told
 from tests.leaderboard import boards
 from tests.markup import Page
@@ -35,35 +34,34 @@ def dated(league, monkeypatch):
     return ladder
 
 
-@each_case(
-    ("word", "first", "last"),
-    [
-        ("2026-02", date(2026, 2, 1), date(2026, 2, 28)),
-        ("2026-01-15..2026-02-28", date(2026, 1, 15), date(2026, 2, 28)),
-        ("2026-01-15..2026-01-15", date(2026, 1, 15), date(2026, 1, 15)),
-        ("2026-01-15..", date(2026, 1, 15), None),
-        ("..2026-02-28", None, date(2026, 2, 28)),
-        ("30d", date(2026, 2, 9), date(2026, 3, 10)),
-        ("", None, None),
-        ("..", None, None),
-    ],
-)
-def test_a_period_has_a_first_and_a_last_day(word, first, last, monkeypatch):
-    monkeypatch.setattr(timezone, "now", lambda: NOW)
-    found = Period.read(word)
+def test_a_period_has_a_first_and_a_last_day_or_is_refused_and_is_offered_by_need(client, league, alice, monkeypatch):
+    middle, last = date(2026, 1, 15), date(2026, 2, 28)
+    with monkeypatch.context() as today:
+        today.setattr(timezone, "now", lambda: NOW)
+        for word, days in (
+            *(("2026-02", (date(2026, 2, 1), last)), ("30d", (date(2026, 2, 9), date(2026, 3, 10)))),
+            *(("2026-01-15..2026-02-28", (middle, last)), ("2026-01-15..2026-01-15", (middle, middle))),
+            *(("2026-01-15..", (middle, None)), ("..2026-02-28", (None, last))),
+            *(("", (None, None)), ("..", (None, None))),
+        ):
+            found = Period.read(word)
+            assert (found, Period.read(found.word)) == (days, found), word
 
-    assert found == (first, last)
-    assert Period.read(found.word) == found
-
-
-def test_what_is_no_period_is_refused_with_what_to_write(client, league):
-    address = reverse("api-ladder", args=[league(contestants=3, battles=30).slug])
+    ladder = league(contestants=3, battles=30)
+    address, page = reverse("api-ladder", args=[ladder.slug]), reverse("ladder", args=[ladder.slug])
     for word in ("soon", "2026", "2026-13", "0d", "2026-02-30..", "2026-03-02..2026-03-01", "30D", "١d"):
         with pytest.raises(Invalid):
             Period.read(word)
         refused = client.get(address, {"period": word})
         assert refused.status_code == 400, word
         assert "Write a month as 2026-11" in refused.json()["errors"]["period"][0], word
+
+    of_one_month = told(client.get(page))
+    assert ("Last 30 days" in of_one_month, 'name="since"' in of_one_month) == (False, True)
+    boards.board_of(alice, [("model-001", "model-002", "left")], ladder.board)
+    Battle.objects.update(judged=None)
+    compute.refresh(type(ladder).objects.get(pk=ladder.pk))
+    assert 'name="since"' not in told(client.get(page)), "of unknown times"
 
 
 @pytest.mark.databases
@@ -114,19 +112,6 @@ def test_page_api_and_files_show_the_same_period(client, dated):
     matrix = client.get(reverse("api-ladder-matrix", args=[dated.slug]), {"period": "2026-03"}).json()
     met = [cell["wins"] + cell["losses"] + cell["ties"] for line in matrix["lines"] for cell in line["cells"] if cell]
     assert sum(met) == 2 * 20
-
-
-def test_a_board_of_one_month_offers_no_months_and_one_of_unknown_times_no_days(client, alice, league):
-    ladder = league(contestants=3, battles=30)
-    page = reverse("ladder", args=[ladder.slug])
-
-    assert "Last 30 days" not in told(client.get(page))
-    assert 'name="since"' in told(client.get(page))
-    Battle.objects.update(judged=None)
-    boards.board_of(alice, [("model-001", "model-002", "left")], ladder.board)
-    Battle.objects.update(judged=None)
-    compute.refresh(type(ladder).objects.get(pk=ladder.pk))
-    assert 'name="since"' not in told(client.get(page))
 
 
 def test_contestants_stand_beside_each_other_by_period_but_for_those_of_too_many_battles(client, dated, monkeypatch):

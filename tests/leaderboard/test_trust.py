@@ -14,9 +14,8 @@ pytestmark = pytest.mark.django_db
 
 def test_a_board_says_how_far_it_rests_on_single_prompts_and_voters(client, alice):
     board = boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")] * 3, visibility="public")
-    boards.board_of(
-        alice, [("c", "a", "left"), ("a", "c", "left"), *[("c", "b", "left")] * 2, ("b", "c", "left")], board
-    )
+    of_c = [("c", "a", "left"), ("a", "c", "left"), *[("c", "b", "left")] * 2, ("b", "c", "left")]
+    boards.board_of(alice, of_c, board)
     board.kind = "people"
     board.save(update_fields=["kind"])
     for number, battle in enumerate(board.battles.order_by("pk")):
@@ -57,9 +56,7 @@ def test_a_board_logs_who_was_withdrawn_reinstated_and_renamed_why_and_by_whom(c
     assert "curator" not in page
 
 
-def test_votes_of_unknown_voters_say_nothing_of_them_and_many_battles_are_not_read(
-    alice, monkeypatch, django_assert_num_queries
-):
+def test_unknown_voters_are_no_ground_and_many_battles_are_not_read(alice, monkeypatch, django_assert_num_queries):
     known, many = (boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")] * 3) for _ in "ab")
     known.kind = "people"
     assert [one.on for one in influence.dependences(known)] == ["prompts"]
@@ -70,12 +67,9 @@ def test_votes_of_unknown_voters_say_nothing_of_them_and_many_battles_are_not_re
 
 
 def test_a_board_publishes_the_plans_of_its_campaigns_each_once_and_how_often_contestants_met(client, alice):
-    board = boards.board_of(
-        alice, [("a", "b", "left"), ("b", "a", "left"), ("a", "c", "left")] * 3, visibility="public"
-    )
-    voted, imported = (
-        boards.filled(alice, battles=30, judge=judge, visibility="public") for judge in ("people", "a judge")
-    )
+    met, public = [("a", "b", "left"), ("b", "a", "left"), ("a", "c", "left")] * 3, {"visibility": "public"}
+    board = boards.board_of(alice, met, **public)
+    voted, imported = (boards.filled(alice, battles=30, judge=judge, **public) for judge in ("people", "a judge"))
 
     def matchmaking(board):
         return client.get(reverse("api-ladder", args=[compute.ensure_ladder(board).slug])).json()["matchmaking"]

@@ -42,7 +42,7 @@ def lines(dataset):
 
 
 @pytest.mark.databases
-def test_what_is_known_is_looked_up_unless_a_curator_has_entered_it(dataset):
+def test_what_is_known_is_looked_up_unless_it_was_entered_and_upstreams_answered_or_are_pinned(dataset, arena):
     found = lines(dataset)
     chat, quantized, short, other = (found[name] for name in ("chat", "chat-fp8", "chat-fp8-short", "elsewhere"))
 
@@ -57,13 +57,10 @@ def test_what_is_known_is_looked_up_unless_a_curator_has_entered_it(dataset):
     assert {one.origin for one in (other.base_model, other.released, other.upstream, other.prompt)} == {Origin.UNKNOWN}
     assert [family.base_model for family in register(dataset)] == ["sim/neutral:first=0:tps=0", ""]
 
-
-def test_upstreams_are_those_that_answered_or_that_a_contestant_is_pinned_to(dataset, arena):
     for pinned, upstream, quantization in (
         ("deepinfra/fp8", "deepinfra/fp8", "fp8"),
         ("deepinfra, together, bf16", "deepinfra, together", "bf16"),
-        ("fp8", "", "fp8"),
-        ("fp8, bf16", "", ""),
+        *(("fp8", "", "fp8"), ("fp8, bf16", "", "")),
         ("deepinfra/fp8, together", "deepinfra/fp8, together", ""),
     ):
         dataset.contestants.filter(name="elsewhere").update(params={"served_by": pinned})

@@ -140,25 +140,16 @@ def test_what_an_agent_said_behind_a_tool_is_read_from_the_events_and_what_is_ha
 
     assert "The sum is 3." not in [one["content"] for one in sample["messages"] if one["role"] == "assistant"]
     assert [(seat, words) for seat, _model, words in lines(behind.document)] == [
-        ("researcher", "What is 1 + 2?"),
-        ("lead", "tool call for tool worker"),
-        ("researcher", "1 + 2"),
-        ("worker", "tool call for tool add"),
-        ("tool", "3"),
-        ("worker", "The sum is 3."),
-        ("tool", "The sum is 3."),
-        ("lead", "tool call for tool submit"),
-        ("tool", "3"),
+        *(("researcher", "What is 1 + 2?"), ("lead", "tool call for tool worker"), ("researcher", "1 + 2")),
+        *(("worker", "tool call for tool add"), ("tool", "3"), ("worker", "The sum is 3.")),
+        *(("tool", "The sum is 3."), ("lead", "tool call for tool submit"), ("tool", "3")),
     ]
     assert behind.document["experiment"]["config"]["context"].strip().startswith("You are a helpful assistant")
     said = [(seat, words) for seat, _model, words in lines(handed.document)]
     assert said[:7] == [
-        ("researcher", "What is 1 + 2?"),
-        ("lead", "tool call for tool transfer_to_worker"),
+        *(("researcher", "What is 1 + 2?"), ("lead", "tool call for tool transfer_to_worker")),
         ("tool", "Successfully transferred to worker."),
-        ("worker", "tool call for tool add"),
-        ("tool", "3"),
-        ("worker", "The sum is 3."),
+        *(("worker", "tool call for tool add"), ("tool", "3"), ("worker", "The sum is 3.")),
         ("researcher", "The worker agent has completed its work."),
     ]
     assert [seat for seat, _words in said].count("worker") == 2

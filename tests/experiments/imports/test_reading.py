@@ -11,7 +11,6 @@ from experiments.library.imports import inspect, reading
 from experiments.library.imports.reading import HoldsDataset
 from experiments.library.imports.storing import proven
 from experiments.library.imports.values import Unreadable
-from tests.cases import each_case
 from tests.experiments.imports import folders
 from tests.making import maker
 
@@ -135,21 +134,19 @@ def test_a_line_or_folder_of_matrixarena_has_no_zero_that_nobody_gave_and_a_brok
     assert [call["seat"] for call in document["calls"]] == ["coder-3"]
 
 
-@each_case("how", ["json", "eval"])
-def test_each_sample_of_a_log_of_inspect_is_a_run(runs, how):
-    data = folders.read("inspect.json") if how == "json" else folders.zipped(folders.inspect_eval())
-    (_one, first), (_other, second) = runs(data, name=f"log.{how}")
+def test_each_sample_of_a_log_of_inspect_is_a_run(runs):
+    scores = {"model_graded_fact": 1.0, "style_tone": 0.75, "style_length": 12.0}
+    seats = ["researcher", "model", "tool", "model", "researcher", "model"]
+    for how, data in (("json", folders.read("inspect.json")), ("eval", folders.zipped(folders.inspect_eval()))):
+        (_one, first), (_other, second) = runs(data, name=f"log.{how}")
 
-    assert [seat for _turn, seat, _text in said(first.document)] == [
-        *("researcher", "model", "tool", "model", "researcher", "model")
-    ]
-    assert first.document["experiment"]["config"]["context"] == "You are a security expert."
-    [judgment] = first.document["judgments"]
-    assert judgment["scores"] == {"model_graded_fact": 1.0, "style_tone": 0.75, "style_length": 12.0}
-    assert judgment["unscored_reason"] == "includes: no answer."
-    assert first.document["messages"][-1]["flags"] == ["truncated"]
-    assert (second.document["run"]["state"], second.document["run"]["error"]) == ("failed", "RateLimitError")
-    assert first.kept["sample"]["metadata"] == {"category": "web"}
+        assert [seat for _turn, seat, _text in said(first.document)] == seats, how
+        assert first.document["experiment"]["config"]["context"] == "You are a security expert.", how
+        [judgment] = first.document["judgments"]
+        assert (judgment["scores"], judgment["unscored_reason"]) == (scores, "includes: no answer."), how
+        assert first.document["messages"][-1]["flags"] == ["truncated"], how
+        assert (second.document["run"]["state"], second.document["run"]["error"]) == ("failed", "RateLimitError"), how
+        assert first.kept["sample"]["metadata"] == {"category": "web"}, how
 
 
 def test_attachments_of_a_log_of_inspect_are_read_and_its_events_are_kept_within_bounds(runs, monkeypatch):
@@ -180,51 +177,40 @@ def test_battles_are_told_from_runs(runs):
             runs(data)
 
 
-@each_case(
-    ("data", "words"),
-    [
-        (b"", "empty"),
-        (b"\n \n", "empty"),
-        (b"PK\x03\x04 not really", "JSON"),
-        (b"\xff\xfe\x00", "JSON"),
-        (b"[" * 100_000, "nested"),
+def test_what_is_no_run_is_refused_in_words(runs):
+    for data, words in (
+        *((b"", "empty"), (b"\n \n", "empty"), (b"[" * 100_000, "nested")),
+        *((b"PK\x03\x04 not really", "JSON"), (b"\xff\xfe\x00", "JSON")),
+        *((b'{"a": 1}', "The format is not known"), (b"[1, 2]", "The format is not known")),
         (b'{"messages": "\\u0000"}', "cannot be stored"),
-        (b'{"a": 1}', "The format is not known"),
-        (b"[1, 2]", "The format is not known"),
         (folders.zipped({"a.txt": "hello", "b.png": "x"}), "only .json and .jsonl files"),
         (b'{"run": "1", "experiment": "2", "workflow": "arena", "seat": "A", "raw_text": "x"}', "without its run"),
-    ],
-)
-def test_what_is_no_run_is_refused_in_words(runs, data, words):
-    try:
-        said = " ".join(found.refused for found, _taken in runs(data))
-    except Unreadable as error:
-        said = str(error)
-
-    assert words in said
+    ):
+        try:
+            said = " ".join(found.refused for found, _taken in runs(data))
+        except Unreadable as error:
+            said = str(error)
+        assert words in said, data[:80]
 
 
 def test_a_zip_that_grows_without_end_is_refused(runs, settings):
     settings.UPLOAD_BYTES = 1 << 20
     bomb = folders.zipped({f"{number}.json": b" " * (2 << 20) for number in range(8)})
 
-    with pytest.raises(Unreadable, match="The unpacked data is larger than"):
-        list(runs(folders.zipped({"a.json": b" " * (9 << 20)}), name="bomb.zip"))
+    for start in (b"", b"[\n"):
+        with pytest.raises(Unreadable, match="The unpacked data is larger than"):
+            runs(folders.zipped({"a.json": start + b" " * (9 << 20)}), name="bomb.zip")
     assert any("The unpacked data is larger than" in found.refused for found, _taken in runs(bomb, name="bomb.zip"))
-    rest = folders.zipped({"a.json": b"[\n" + b" " * (9 << 20)})
-    with pytest.raises(Unreadable, match="The unpacked data is larger than"):
-        list(runs(rest, name="rest.zip"))
 
 
-@each_case("cut", range(1, 9))
-def test_a_zip_that_is_cut_off_or_damaged_is_refused(runs, cut):
-    whole = bytearray(folders.zipped(folders.cycle()))
-    dice = random.Random(cut)
-    for _time in range(3):
-        whole[dice.randrange(len(whole))] ^= 0xFF
-
-    with suppress(Unreadable, HoldsDataset):
-        assert all(found.taken or found.refused for found, _taken in runs(bytes(whole[: len(whole) - cut % 3])))
+def test_a_zip_that_is_cut_off_or_damaged_is_refused(runs):
+    for cut in range(1, 9):
+        whole, dice = bytearray(folders.zipped(folders.cycle())), random.Random(cut)
+        for _time in range(3):
+            whole[dice.randrange(len(whole))] ^= 0xFF
+        with suppress(Unreadable, HoldsDataset):
+            found = runs(bytes(whole[: len(whole) - cut % 3]))
+            assert all(one.taken or one.refused for one, _taken in found), cut
 
 
 def calls_made(value):
@@ -243,12 +229,8 @@ def calls_made(value):
     return count
 
 
-@each_case(
-    ("name", "many"), [("arena.json", "conversation"), ("starchamber.json", "messages"), ("council.json", "messages")]
-)
-def test_a_file_of_ten_times_the_length_takes_about_ten_times_the_work(name, many):
-    value = json.loads(folders.read(name))
-
-    few, more = ({**value, many: value[many] * times} for times in (8, 80))
-
-    assert calls_made(more) < 14 * calls_made(few)
+def test_a_file_of_ten_times_the_length_takes_about_ten_times_the_work():
+    for name, many in (("arena", "conversation"), ("starchamber", "messages"), ("council", "messages")):
+        value = json.loads(folders.read(f"{name}.json"))
+        few, more = ({**value, many: value[many] * times} for times in (8, 80))
+        assert calls_made(more) < 14 * calls_made(few), name

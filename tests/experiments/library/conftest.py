@@ -9,7 +9,7 @@ from accounts.tokens import create_token
 from experiments.library import presets, scenarios
 from experiments.models import Preset, Scenario
 from tests.experiments.api.conftest import Api, nobody_is_woken
-from tests.fixtures import PASSWORD, signed_in
+from tests.fixtures import signed_in
 
 __all__ = ["nobody_is_woken"]
 
@@ -18,19 +18,8 @@ CONFIG = {"prompt": PROMPT, "max_turns": 4}
 
 
 @pytest.fixture
-def reader(db: None, django_user_model: Any) -> Any:
-    """A reviewer: sees what is shared, and keeps nothing."""
-    return django_user_model.objects.create_user("reader", password=PASSWORD, role="reviewer")
-
-
-@pytest.fixture
 def bobs(bob: Any) -> Client:
     return signed_in(bob)
-
-
-@pytest.fixture
-def readers(reader: Any) -> Client:
-    return signed_in(reader)
 
 
 @pytest.fixture
@@ -40,13 +29,10 @@ def bobs_api(bob: Any) -> Api:
 
 @pytest.fixture
 def well(alice: Any) -> Scenario:
-    """A scenario of Alice's that she has not shared."""
-    return scenarios.save_scenario(
-        owner=alice, title="The well", description="Water in August.", kind="cooperation", config=CONFIG
-    )
+    about = {"title": "The well", "description": "Water in August.", "kind": "cooperation"}
+    return scenarios.save_scenario(owner=alice, config=CONFIG, **about)
 
 
 @pytest.fixture
 def shy(alice: Any) -> Preset:
-    """A preset of Alice's that she has not shared."""
     return presets.save_preset(owner=alice, name="Shy", context="Answer reluctantly.", description="Says little.")

@@ -17,48 +17,44 @@ from experiments.runs.statistics.rows import repeats
 from experiments.setup.casting import checked_config
 from experiments.workflows.base.filter import own_words
 from experiments.workflows.base.judge import RANGES
-from tests.cases import each_case
 from tests.fixtures import add_model
 from tests.rivals import at_once
 
-REFS = list(builtin_scenarios())
+SLUG = "resource-negotiation"
+SCENARIO = builtin_scenarios()[SLUG]
 
 
-@each_case("slug", REFS)
-def test_its_settings_are_those_of_an_arena_and_its_demonstration_is_an_importable_record(slug):
-    scenario = builtin_scenarios()[slug]
-    record = checked(document(scenario, title="x", ended=timezone.now()))
+def test_its_settings_are_those_of_an_arena_and_its_demonstration_is_an_importable_record():
+    for slug, scenario in builtin_scenarios().items():
+        record = checked(document(scenario, title="x", ended=timezone.now()))
 
-    assert all(checked_config("arena", scenario.config).instructions(side) for side in "AB")
-    assert {message.model for message in record.messages} == {MODELS["A"][1], MODELS["B"][1]}
-    assert all(call.cost is None and call.simulated for call in record.calls)
-    for said in scenario.demonstration["messages"]:
-        assert own_words(seen_text(said), raw_text(said)), "as of any filter"
-    for judgment in scenario.demonstration["judgments"]:
-        scores = judgment["scores"] or {}
-        assert bool(set(RANGES) - set(scores)) == bool(judgment["unscored_reason"])
-        assert all(RANGES[name][0] <= value <= RANGES[name][1] for name, value in scores.items())
+        assert all(checked_config("arena", scenario.config).instructions(side) for side in "AB"), slug
+        assert {message.model for message in record.messages} == {MODELS["A"][1], MODELS["B"][1]}, slug
+        assert all(call.cost is None and call.simulated for call in record.calls), slug
+        for said in scenario.demonstration["messages"]:
+            assert own_words(seen_text(said), raw_text(said)), "as of any filter"
+        for judgment in scenario.demonstration["judgments"]:
+            scores = judgment["scores"] or {}
+            assert bool(set(RANGES) - set(scores)) == bool(judgment["unscored_reason"]), slug
+            assert all(RANGES[name][0] <= value <= RANGES[name][1] for name, value in scores.items()), slug
 
 
-@each_case(
-    "changes",
-    [
+def test_ones_own_survives_the_form(alice, browser, provider, read, woken_runs):
+    models = {f"seat-{seat}-model": add_model("sim/x").slug for seat in "AB"}
+    for changes in (
         {"max_turns": None},
         {"prompting": "individual", "prompts": {"A": "x", "B": "y"}, "prompt": ""},
         {"limits": {"tokens": 5, "seconds": 1.5, "cost": 0.25}, "gap_seconds": 0, "first": "B", "filter": False},
         {"interventions": [{"kind": "note", "side": "A", "turn": 1, "text": "Be firm."}]},
-    ],
-)
-def test_ones_own_survives_the_form(alice, browser, provider, read, woken_runs, changes):
-    saved = scenarios.save_scenario(owner=alice, title="x", config={"prompt": "Talk.", **changes})
-    sent = read(browser.get(reverse("arena"), {"scenario": saved.pk})).form(id="setup")
-
-    browser.post(reverse("arena"), {**sent, **{f"seat-{seat}-model": add_model("sim/x").slug for seat in "AB"}})
-
-    assert Experiment.objects.get().config == checked_config("arena", saved.config).model_dump(mode="json")
+    ):
+        saved = scenarios.save_scenario(owner=alice, title="x", config={"prompt": "Talk.", **changes})
+        sent = read(browser.get(reverse("arena"), {"scenario": saved.pk})).form(id="setup")
+        browser.post(reverse("arena"), {**sent, **models})
+        made = Experiment.objects.latest("created")
+        assert made.config == checked_config("arena", saved.config).model_dump(mode="json"), changes
 
 
-def test_runs_with_the_same_instructions_are_known(browser, bobs, alice, bob, arena, start, well, read):
+def test_runs_of_the_same_words_are_known_and_pages_lead_on(browser, bobs, alice, bob, arena, start, well, read):
     same, other = start(arena(prompt=well.config["prompt"])), start(arena(prompt="Something else."))
 
     assert list(runs_with(find_scenario(alice, str(well.pk)), alice)) == [same]
@@ -72,8 +68,6 @@ def test_runs_with_the_same_instructions_are_known(browser, bobs, alice, bob, ar
         with pytest.raises(NotFound):
             find_scenario(alice, ref)
 
-
-def test_their_pages_lead_to_the_form_and_show_the_demonstration(alice, browser, read):
     by_prompting = {str(builtin.config.get("prompting")): ref for ref, builtin in builtin_scenarios().items()}
     assert "individual" in by_prompting
     for ref in by_prompting.values():
@@ -82,10 +76,6 @@ def test_their_pages_lead_to_the_form_and_show_the_demonstration(alice, browser,
         page = read(browser.get(reverse("scenario", args=[ref])))
         assert page.find("a", href=run.get_absolute_url())
         assert page.find("a", href=f"{reverse('arena')}?scenario={ref}")
-
-
-SLUG = "resource-negotiation"
-SCENARIO = builtin_scenarios()[SLUG]
 
 
 def test_the_first_click_makes_a_marked_run_and_each_opens_it(browser, bobs, api, alice, nobody_is_woken, read, well):

@@ -16,7 +16,6 @@ from experiments.workflows.base.steps import Cast
 from experiments.workflows.battles.instruments import fault_of
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.coding.judging import DIMENSIONS, JUDGE
-from tests.cases import each_case
 
 DEFINITION = {"dimensions": [{"kind": "yes_no", "name": "lies", "title": "Lies", "needs_quotation": True}]}
 OTHER = {**DEFINITION, "sees": {"reasoning": True}}
@@ -57,20 +56,16 @@ def test_only_who_may_see_it_knows_of_it_and_only_its_owner_changes_it(alice, bo
     assert not services.archive(lies.instrument, by=alice)
 
 
-@each_case(
-    ("given", "field"),
-    [
+def test_what_is_wrong_is_said_by_its_field(alice):
+    for given, field in (
         ({"title": " "}, "title"),
         ({"definition": {**DEFINITION, "seconds": 0}}, "definition.seconds"),
         ({"definition": {"dimensions": [{"kind": "mood", "name": "a", "title": "A"}]}}, "definition.dimensions.0"),
         ({"definition": "yes"}, "definition"),
-    ],
-)
-def test_what_is_wrong_is_said_by_its_field(alice, given, field):
-    with pytest.raises(Invalid) as refused:
-        services.save(**{"owner": alice, "title": "Lies", "definition": DEFINITION, **given})
-
-    assert set(refused.value.errors) == {field}
+    ):
+        with pytest.raises(Invalid) as refused:
+            services.save(**{"owner": alice, "title": "Lies", "definition": DEFINITION, **given})
+        assert set(refused.value.errors) == {field}, given
     assert not Instrument.objects.filter(owner=alice).exists()
 
 
@@ -114,9 +109,8 @@ def test_those_that_come_along_are_rows_once_all_is_migrated_and_a_changed_file_
     assert set(Instrument.objects.values_list("slug", flat=True)) == known
 
     builtin.ensure_builtin()
-    assert (
-        Instrument.objects.visible_to(alice).count() == len(builtin.translated()) == InstrumentVersion.objects.count()
-    )
+    seen = Instrument.objects.visible_to(alice).count()
+    assert seen == len(builtin.translated()) == InstrumentVersion.objects.count()
     one = builtin.builtin()["refusal"]
     changed = one.model_copy(update={"definition": one.definition.model_copy(update={"seconds": 20.0})})
     monkeypatch.setattr(builtin, "builtin", lambda: {"refusal": changed})
@@ -138,22 +132,12 @@ def test_each_choice_of_categories_has_its_share():
     assert {(figure.n, figure.missing, figure.runs, figure.is_rate) for figure in found} == {(4, 1, 4, True)}
 
 
-CONCESSION = {
-    "dimensions-0-title": "Concession",
-    "dimensions-0-name": "concession",
-    "dimensions-0-kind": "scale",
-    "dimensions-0-description": "How far the message gives way.",
-    "dimensions-0-low": "0",
-    "dimensions-0-high": "4",
-    "dimensions-0-step": "1",
-    "dimensions-0-level": "ordinal",
-    "dimensions-0-anchors": "0 = none\n4 = in everything",
-}
+SCALE = {"kind": "scale", "low": "0", "high": "4", "step": "1", "level": "ordinal", "anchors": "0 = none\n4 = all"}
+WORDS = {"title": "Concession", "name": "concession", "description": "How far the message gives way."}
+CONCESSION = {f"dimensions-0-{name}": value for name, value in {**WORDS, **SCALE}.items()}
 THREAT = {
-    "dimensions-1-title": "Threat",
-    "dimensions-1-name": "",
-    "dimensions-1-kind": "yes_no",
-    "dimensions-1-needs_quotation": "on",
+    f"dimensions-1-{name}": value
+    for name, value in {"title": "Threat", "name": "", "kind": "yes_no", "needs_quotation": "on"}.items()
 }
 
 
@@ -180,11 +164,9 @@ def test_a_copy_of_each_built_in_one_asks_the_same(browser, read, alice):
     assert Instrument.objects.filter(owner=alice).count() == len(builtin.builtin())
 
 
-def test_it_is_written_in_the_browser_and_a_change_is_a_version_and_the_same_again_is_none(
-    browser, read, written, alice
-):
+def test_it_is_written_in_the_browser_and_a_change_alone_is_another_version(browser, read, written, alice):
     scale, threat = written.newest.parsed.dimensions
-    anchors = {"0": "none", "4": "in everything"}
+    anchors = {"0": "none", "4": "all"}
     assert (written.owner, written.shared, written.newest.number) == (alice, False, 1)
     assert (scale.name, scale.low, scale.high, scale.anchors) == ("concession", 0, 4, anchors)
     assert (threat.kind, threat.name, threat.needs_quotation) == ("yes_no", "threat", True)

@@ -74,8 +74,7 @@ def test_the_text_wins_and_the_record_names_whose_text_it_is(alice, bob, shy):
         ("assistant", "Something else.", CUSTOM, "Something else."),
         ("assistant", minimal, "minimal", minimal),
         ("minimal", "", "minimal", minimal),
-        ("blank", "  \n", "blank", ""),
-        ("blank", "", "blank", ""),
+        *(("blank", text, "blank", "") for text in ("  \n", "")),
         (str(shy.pk), "Answer reluctantly.\r\n", str(shy.pk), "Answer reluctantly."),
         *((preset, "", CUSTOM, "") for preset in ("custom", "", "no-such", "\x00", str(UUID(int=7)))),
     ):

@@ -9,8 +9,8 @@ from experiments.library import presets, scenarios
 from experiments.library.differences import lines_between
 from experiments.library.scenarios import scenarios_for
 from experiments.models import Run, Scenario
-from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG, PROMPT
+from tests.fixtures import signed_in
 from tests.hanging import without_hanging
 
 
@@ -49,28 +49,19 @@ def test_it_is_written_and_complaints_stand_at_their_fields_and_what_was_typed_i
     assert (saved.owner, saved.shared, saved.config["prompt"]) == (alice, False, PROMPT)
 
 
-@each_case(
-    "fields",
-    [
+def test_what_could_not_be_played_or_does_not_fit_is_refused_by_name(alice):
+    for fields in (
         *({"config": wrong} for wrong in ({}, {"prompt": "  "}, {"prompt": "x", "seats": 3}, [], None)),
-        {"title": ""},
-        {"title": "x" * 121},
-        {"title": "\ud800"},
-        {"kind": "war"},
-        {"description": "x" * 2001},
-    ],
-)
-def test_what_could_not_be_played_or_does_not_fit_is_refused_by_name(alice, fields):
-    with pytest.raises(Invalid) as refusal:
-        scenarios.save_scenario(owner=alice, **{"title": "x", "config": CONFIG, **fields})
-
-    assert {name.partition(".")[0] for name in refusal.value.errors} == set(fields)
+        *({"title": wrong} for wrong in ("", "x" * 121, "\ud800")),
+        *({"kind": "war"}, {"description": "x" * 2001}),
+    ):
+        with pytest.raises(Invalid) as refusal:
+            scenarios.save_scenario(owner=alice, **{"title": "x", "config": CONFIG, **fields})
+        assert {name.partition(".")[0] for name in refusal.value.errors} == set(fields), fields
     assert not Scenario.objects.exists()
 
 
-def test_a_change_is_a_new_version_which_keeps_interventions_and_script_and_an_old_one_becomes_the_newest(
-    browser, alice, well, read
-):
+def test_a_change_is_a_new_version_with_its_script_and_an_old_one_becomes_the_newest(browser, alice, well, read):
     path = reverse("scenario-edit", args=[well.pk])
     browser.post(path, filled(read, browser.get(path), prompt="Another text.", max_turns="7"))
     old, new = Scenario.objects.order_by("version")
@@ -97,7 +88,9 @@ def test_a_change_is_a_new_version_which_keeps_interventions_and_script_and_an_o
     assert ("Agree now." in shown, "deal" in shown) == (True, True)
 
 
-def test_there_is_a_most_and_reviewers_keep_nothing(alice, reader, readers, well, shy, read, monkeypatch):
+def test_there_is_a_most_and_reviewers_keep_nothing(alice, django_user_model, well, shy, read, monkeypatch):
+    reader = django_user_model.objects.create_user("reader", role="reviewer")
+    readers = signed_in(reader)
     monkeypatch.setattr(scenarios, "MOST_SCENARIOS", 1)
     monkeypatch.setattr(presets, "MOST_PRESETS", 1)
     for person in (alice, reader):
@@ -151,9 +144,8 @@ def test_over_the_api_one_is_saved_listed_shared_revised_archived_and_copied_and
     assert saved.json()["kind"] == "mixed"
     listed = api.get("scenarios/", search="well").json()
     assert (listed["next"], listed["previous"]) == (None, None)
-    assert [(s["id"], s["title"], s["owner"], s["builtin"]) for s in listed["results"]] == [
-        (id_, "The well", "alice", False)
-    ]
+    [one] = listed["results"]
+    assert (one["id"], one["title"], one["owner"], one["builtin"]) == (id_, "The well", "alice", False)
     assert api.get("scenarios/", kind="war").status_code == 400
 
     assert api.post(f"scenarios/{id_}/share/").json()["shared"] is True
@@ -176,48 +168,27 @@ def marked(line):
     return "".join(f"[{piece.text}]" if piece.is_changed else piece.text for piece in line.pieces)
 
 
-def shown(before, after):
-    signs = {"same": " ", "removed": "-", "added": "+", "gap": "~"}
-    lines = lines_between(before, after)
-    return [f"{signs[line.kind]}{line.count if line.kind == 'gap' else marked(line)}" for line in lines]
-
-
-SAME = [str(n) for n in range(9)]
-
-
-@each_case(
-    ("before", "after", "lines"),
-    [
+def test_words_are_marked_within_their_line_long_equal_stretches_left_out_and_hostile_pairs_compared_in_bounded_time():
+    signs, same = {"same": " ", "removed": "-", "added": "+", "gap": "~"}, "\n".join("012345678")
+    for before, after, wanted in (
         ("a\nb\nc", "a\nb\nc", ["~3"]),
         ("bring four pears home", "bring five pears home", ["-bring [four ]pears home", "+bring [five ]pears home"]),
-        (
-            "  bring four pears home",
-            "  bring five pears home",
-            ["-  bring [four ]pears home", "+  bring [five ]pears home"],
-        ),
+        ("  bring four pears", "  bring five pears", ["-  bring [four ]pears", "+  bring [five ]pears"]),
         ("all of this goes", "nothing stays here today", ["-all of this goes", "+nothing stays here today"]),
-        ("\n".join(["x", *SAME, "y"]), "\n".join(["X", *SAME, "Y"]), ["-x", "+X", " 0", "~7", " 8", "-y", "+Y"]),
+        (f"x\n{same}\ny", f"X\n{same}\nY", ["-x", "+X", " 0", "~7", " 8", "-y", "+Y"]),
         ("a\nb\nc\nx", "a\nb\nc\ny", ["~2", " c", "-x", "+y"]),
-        ("", "a", ["+a"]),
-        ("a", "", ["-a"]),
-        ("", "", []),
-    ],
-)
-def test_words_are_marked_within_their_line_and_long_stretches_that_are_the_same_left_out(before, after, lines):
-    assert shown(before, after) == lines
-
-
-@each_case(
-    ("before", "after"),
-    [
+        *(("", "a", ["+a"]), ("a", "", ["-a"]), ("", "", [])),
+    ):
+        lines = lines_between(before, after)
+        shown = [f"{signs[line.kind]}{line.count if line.kind == 'gap' else marked(line)}" for line in lines]
+        assert shown == wanted, (before, after)
+    for before, after in (
         ("a\n" * 40_000, "b\na\n" * 20_000),
         ("a " * 50_000, "b " * 50_000),
         ("\n\n".join("abcdefgh" * 24), "\n\n".join("xyzuvwst" * 24)),
-    ],
-)
-def test_a_hostile_pair_is_compared_in_bounded_time(before, after):
-    with without_hanging():
-        assert lines_between(before, after)
+    ):
+        with without_hanging():
+            assert lines_between(before, after), before[:20]
 
 
 def test_the_page_of_changes_goes_from_the_older_to_the_newer_version_of_one_scenario(browser, alice, well, read):
@@ -238,9 +209,7 @@ def test_the_page_of_changes_goes_from_the_older_to_the_newer_version_of_one_sce
         assert browser.get(reverse("scenario-changes", args=[well.pk, against])).status_code == 404
 
 
-def test_all_versions_are_shared_together_listed_and_read_by_others_who_copy_and_change_none(
-    bobs, bobs_api, bob, alice, well, read
-):
+def test_all_versions_are_shared_together_and_others_copy_and_change_none(bobs, bobs_api, bob, alice, well, read):
     def listed():
         return [s["owner"] for s in bobs_api.get("scenarios/").json()["results"] if not s["builtin"]]
 
@@ -273,29 +242,22 @@ def test_all_versions_are_shared_together_listed_and_read_by_others_who_copy_and
     assert copy.family != well.family
 
 
-def titles(user, **asked):
-    return [choice.title for choice in scenarios_for(user, **asked)]
-
-
-@each_case(("asked", "found"), [
-    ({}, ["Resource negotiation", "Emergency recovery", "Bidding war", "The well", "A shared one"]),
-    ({"search": "WELL"}, ["The well"]),
-    ({"search": "august"}, ["The well"]),
-    ({"search": "freighter"}, ["Emergency recovery"]),
-    ({"kind": "cooperation"}, ["Emergency recovery", "The well"]),
-    ({"search": "b", "kind": "competition"}, ["Bidding war"]),
-    ({"search": "zebra"}, []),
-    ({"search": "%"}, []),
-])  # fmt: skip
-def test_built_in_ones_come_first_then_mine_then_the_labs_narrowed_by_search_and_kind(alice, bob, well, asked, found):
-    scenarios.save_scenario(owner=bob, title="A shared one", config=CONFIG, shared=True, kind="mixed")
-    assert titles(alice, **asked) == found
-    assert all(choice.kind_label == Scenario.Kind(choice.kind).label for choice in scenarios_for(alice, **asked))
-
-
-def test_the_list_has_what_is_not_archived_in_a_fixed_number_of_queries(
-    browser, alice, well, read, django_assert_max_num_queries
+def test_built_in_ones_come_first_then_mine_then_the_labs_narrowed_by_search_and_kind_in_a_fixed_number_of_queries(
+    browser, alice, bob, well, read, django_assert_max_num_queries
 ):
+    scenarios.save_scenario(owner=bob, title="A shared one", config=CONFIG, shared=True, kind="mixed")
+    for asked, titles in (
+        ({}, ["Resource negotiation", "Emergency recovery", "Bidding war", "The well", "A shared one"]),
+        *(({"search": "WELL"}, ["The well"]), ({"search": "august"}, ["The well"])),
+        ({"search": "freighter"}, ["Emergency recovery"]),
+        ({"kind": "cooperation"}, ["Emergency recovery", "The well"]),
+        ({"search": "b", "kind": "competition"}, ["Bidding war"]),
+        *(({"search": "zebra"}, []), ({"search": "%"}, [])),
+    ):
+        found = scenarios_for(alice, **asked)
+        assert [choice.title for choice in found] == titles, asked
+        assert all(choice.kind_label == Scenario.Kind(choice.kind).label for choice in found), asked
+
     for number in range(10):
         scenarios.save_scenario(owner=alice, title=f"No. {number}", config=CONFIG)
 

@@ -22,7 +22,6 @@ from leaderboard.ratings.ballots import Ballots
 from leaderboard.ratings.intervals import widening
 from leaderboard.ratings.statistics import Interval, Share, resampled, share_of_items
 from leaderboard.ratings.values import Reason, Undefined
-from tests.cases import each_case
 
 x = np.nan
 KRIPPENDORFF = np.array(  # "Computing Krippendorff's alpha-reliability" (2011), section C: 4 observers, 12 units
@@ -47,9 +46,6 @@ def ranking(*ranks):
 
 def ballots(*rankings):
     return Ballots(rankings, tuple(map(str, range(max(len(sum(r, ())) for r in rankings)))))
-
-
-ALL_OF_THREE = (frozenset({0, 1, 2}),) * 2
 
 
 def test_coefficients_are_those_of_published_examples():
@@ -101,33 +97,22 @@ def test_intervals_hold_the_figure_are_the_same_for_the_same_seed_and_count_roun
     assert 0 < rarely.undefined < 100
 
 
-@each_case(
-    ("given", "expected"),
-    [
-        # Siegel & Castellan, Nonparametric Statistics (1988), table 9.12: three executives, six applicants, W = .16
-        (ballots(ranking(1, 6, 3, 2, 5, 4), ranking(1, 5, 6, 4, 2, 3), ranking(6, 3, 2, 5, 4, 1)), 25.5 / 157.5),
-        # Kendall, Rank Correlation Methods (1948), example 6.3: S = 591, W = .828 with the correction for ties
-        (
-            ballots(
-                ranking(1, 4.5, 2, 4.5, 3, 7.5, 6, 9, 7.5, 10),
-                ranking(2.5, 1, 2.5, 4.5, 4.5, 8, 9, 6.5, 10, 6.5),
-                ranking(2, 1, 4.5, 4.5, 4.5, 4.5, 8, 8, 8, 10),
-            ),
-            591 / 714,
-        ),
+def test_concordance_is_that_of_published_examples():
+    """Siegel & Castellan, Nonparametric Statistics (1988), table 9.12: three executives, six applicants, W = .16;
+    Kendall, Rank Correlation Methods (1948), example 6.3: S = 591, W = .828 with the correction for ties.
+    """
+    executives = ranking(1, 6, 3, 2, 5, 4), ranking(1, 5, 6, 4, 2, 3), ranking(6, 3, 2, 5, 4, 1)
+    tied = [ranking(1, 4.5, 2, 4.5, 3, 7.5, 6, 9, 7.5, 10), ranking(2.5, 1, 2.5, 4.5, 4.5, 8, 9, 6.5, 10, 6.5)]
+    for given, expected in (
+        *((ballots(*executives), 25.5 / 157.5), (ballots(*[ranking(1, 2, 2, 3)] * 3), 1)),
+        (ballots(*tied, ranking(2, 1, 4.5, 4.5, 4.5, 4.5, 8, 8, 8, 10)), 591 / 714),
         (ballots(ranking(1, 2, 3), ranking(3, 1, 2), ranking(2, 3, 1)), 0),
-        (ballots(*[ranking(1, 2, 2, 3)] * 3), 1),
         (Ballots((ranking(1, 2), (), ranking(1, 2)), ("a", "b")), 1),
-    ],
-)
-def test_concordance_is_that_of_published_examples(given, expected):
-    assert kendalls_w(given) == pytest.approx(expected, abs=1e-9)
+    ):
+        assert kendalls_w(given) == pytest.approx(expected, abs=1e-9), given
 
 
 UNITS = [(0, 0)] * 40 + [(0, 1)] * 9 + [(1, 0)] * 6 + [(1, 1)] * 30 + [(2, 1)] * 5 + [(2, 2)] * 10
-
-
-PAIRED_TWICE = np.concatenate([np.eye(2)[:, :, None] * np.eye(2)[:, None, :], np.zeros((18, 2, 2))])  # 40 % have both
 
 
 def table_of(units):
@@ -174,56 +159,43 @@ def test_a_table_says_what_its_units_say():
     assert kappa_interval_of_items(items_of(UNITS)[::-1], rounds=1000) == found
 
 
-@each_case(
-    ("found", "reason"),
-    [
-        (lambda: krippendorff_alpha(np.ones((3, 4)), "interval"), Reason.CONSTANT),
-        (lambda: krippendorff_alpha([[1, x], [x, 2]], "nominal"), Reason.NOTHING_PAIRED),
-        (lambda: cohen_kappa(["a"] * 5, ["a"] * 5), Reason.CONSTANT),
-        (lambda: cohen_kappa([None], ["a"]), Reason.NOTHING_PAIRED),
-        (lambda: fleiss_kappa([[2, 0], [1, 2]]), Reason.UNEQUAL_RATERS),
-        (lambda: fleiss_kappa([[2, 0], [2, 0]]), Reason.CONSTANT),
-        (lambda: fleiss_kappa([[1, 0], [0, 1]]), Reason.NOTHING_PAIRED),
-        (lambda: cohen_interval(["a"], ["b"]), Reason.TOO_FEW_UNITS),
-        (lambda: kendalls_w(ballots(ranking(1, 2, 3), ranking(1, 2))), Reason.INCOMPLETE_BALLOTS),
-        (lambda: kendalls_w(Ballots((ranking(1, 2),) * 2, tuple("abc"), ALL_OF_THREE)), Reason.INCOMPLETE_BALLOTS),
-        (lambda: kendalls_w(ballots(ranking(1, 2, 3))), Reason.ONE_BALLOT),
-        (lambda: kendalls_w(Ballots(((),), ("a",))), Reason.NO_COMPARISONS),
-        (lambda: kendalls_w(ballots(ranking(1), ranking(1))), Reason.ONE_CANDIDATE),
-        (lambda: kendalls_w(ballots(ranking(1, 1, 1), ranking(1, 1, 1))), Reason.CONSTANT),
-        (lambda: kappa_of_table(np.zeros((3, 3))), Reason.NOTHING_PAIRED),
-        (lambda: kappa_of_table(np.diag([5, 0, 0])), Reason.CONSTANT),
-        (lambda: kappa_interval_of_items(np.zeros((0, 3, 3))), Reason.TOO_FEW_UNITS),
-        (lambda: kappa_interval_of_items(items_of([(0, 0)])), Reason.TOO_FEW_UNITS),
-        (lambda: kappa_interval_of_items(items_of([(0, 0)] * 9)), Reason.MOSTLY_UNDEFINED),
-        (lambda: kappa_interval_of_items(PAIRED_TWICE), Reason.MOSTLY_UNDEFINED),
-        (lambda: resampled(lambda _drawn: Undefined(Reason.CONSTANT), 5, rounds=9), Reason.MOSTLY_UNDEFINED),
-        (lambda: alpha_of_table(np.zeros((2, 2)), (0, 1), "nominal"), Reason.NOTHING_PAIRED),
-        (lambda: alpha_of_table(np.diag([5, 0]), (0, 1), "interval"), Reason.CONSTANT),
-        (lambda: alpha_interval_of_items(items_of([(0, 1)]), (0, 1, 2), "nominal"), Reason.TOO_FEW_UNITS),
-        (lambda: spearman([1, 2], [2, 1]), Reason.TOO_FEW_UNITS),
-        (lambda: spearman([1, 1, 1], [1, 2, 3]), Reason.CONSTANT),
-    ],
-)
-def test_a_figure_that_does_not_exist_says_why(found, reason):
-    assert found() == Undefined(reason)
+def test_a_figure_that_does_not_exist_says_why():
+    constant, unpaired, few = map(Undefined, (Reason.CONSTANT, Reason.NOTHING_PAIRED, Reason.TOO_FEW_UNITS))
+    assert krippendorff_alpha(np.ones((3, 4)), "interval") == cohen_kappa(["a"] * 5, ["a"] * 5) == constant
+    assert fleiss_kappa([[2, 0], [2, 0]]) == kendalls_w(ballots(ranking(1, 1, 1), ranking(1, 1, 1))) == constant
+    assert kappa_of_table(np.diag([5, 0, 0])) == spearman([1, 1, 1], [1, 2, 3]) == constant
+    assert alpha_of_table(np.diag([5, 0]), (0, 1), "interval") == constant
+    assert krippendorff_alpha([[1, x], [x, 2]], "nominal") == cohen_kappa([None], ["a"]) == unpaired
+    assert fleiss_kappa([[1, 0], [0, 1]]) == kappa_of_table(np.zeros((3, 3))) == unpaired
+    assert alpha_of_table(np.zeros((2, 2)), (0, 1), "nominal") == unpaired
+    assert cohen_interval(["a"], ["b"]) == spearman([1, 2], [2, 1]) == few
+    assert kappa_interval_of_items(np.zeros((0, 3, 3))) == kappa_interval_of_items(items_of([(0, 0)])) == few
+    assert alpha_interval_of_items(items_of([(0, 1)]), (0, 1, 2), "nominal") == few
+    assert fleiss_kappa([[2, 0], [1, 2]]) == Undefined(Reason.UNEQUAL_RATERS)
+
+    incomplete, mostly = Undefined(Reason.INCOMPLETE_BALLOTS), Undefined(Reason.MOSTLY_UNDEFINED)
+    assert kendalls_w(ballots(ranking(1, 2, 3), ranking(1, 2))) == incomplete
+    assert kendalls_w(Ballots((ranking(1, 2),) * 2, tuple("abc"), (frozenset({0, 1, 2}),) * 2)) == incomplete
+    assert kendalls_w(ballots(ranking(1, 2, 3))) == Undefined(Reason.ONE_BALLOT)
+    assert kendalls_w(Ballots(((),), ("a",))) == Undefined(Reason.NO_COMPARISONS)
+    assert kendalls_w(ballots(ranking(1), ranking(1))) == Undefined(Reason.ONE_CANDIDATE)
+    paired_twice = [np.eye(2)[:, :, None] * np.eye(2)[:, None, :], np.zeros((18, 2, 2))]  # 40 % have both
+    assert kappa_interval_of_items(np.concatenate(paired_twice)) == mostly
+    assert kappa_interval_of_items(items_of([(0, 0)] * 9)) == resampled(lambda _drawn: constant, 5, rounds=9) == mostly
 
 
-@each_case(
-    ("found", "complaint"),
-    [
-        (lambda: krippendorff_alpha([[-1, 2], [1, 2]], "ratio"), "negative"),
-        (lambda: cohen_kappa([1], [2], weights="linear"), "categories"),
-        (lambda: cohen_kappa([1], [2], weights="linear", categories=(1, 3)), "not one of the categories"),
-        (lambda: kappa_of_table([[1, 2, 3], [4, 5, 6]]), "square"),
-        (lambda: kappa_interval_of_items([[1, 2], [3, 4]]), "items"),
-        (lambda: alpha_of_table([[1, 2], [3, 4]], (1, 2, 3), "nominal"), "square"),
-        (lambda: spearman([1, 2], [1, 2, 3]), "one length"),
-    ],
-)
-def test_values_that_cannot_be_weighed_and_tables_of_another_shape_are_refused(found, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        found()
+def test_values_that_cannot_be_weighed_and_tables_of_another_shape_are_refused():
+    for function, given, more, complaint in (
+        (krippendorff_alpha, ([[-1, 2], [1, 2]], "ratio"), {}, "negative"),
+        (cohen_kappa, ([1], [2]), {"weights": "linear"}, "categories"),
+        (cohen_kappa, ([1], [2]), {"weights": "linear", "categories": (1, 3)}, "not one of the categories"),
+        (kappa_of_table, ([[1, 2, 3], [4, 5, 6]],), {}, "square"),
+        (kappa_interval_of_items, ([[1, 2], [3, 4]],), {}, "items"),
+        (alpha_of_table, ([[1, 2], [3, 4]], (1, 2, 3), "nominal"), {}, "square"),
+        (spearman, ([1, 2], [1, 2, 3]), {}, "one length"),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            function(*given, **more)
 
 
 def test_items_of_one_vote_have_wilsons_interval_and_ten_that_agree_are_no_more_than_one():

@@ -16,7 +16,6 @@ from leaderboard.ratings import (
 )
 from leaderboard.ratings.bradley_terry import fitted
 from leaderboard.ratings.style import relative_difference, script_of, style_of
-from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import ELO, league, names, rows
 
 LEAN = 0.8  # nats for one standard deviation of relative length
@@ -53,10 +52,9 @@ def test_the_fit_and_its_likelihood_are_those_of_a_plain_logistic_regression():
 
     assert np.abs(found.intervals.ratings.values - ratings).max() < 1e-6
     assert np.abs(found.effects - effects).max() < 1e-6
-    assert found.errors == pytest.approx(np.sqrt(np.diag(covariance))[7:], rel=1e-3), (
-        "factors for many clusters are near 1"
-    )
-    assert found.intervals.errors == pytest.approx(np.sqrt(np.diag(covariance))[:7], rel=3e-3)
+    errors = np.sqrt(np.diag(covariance))
+    assert found.errors == pytest.approx(errors[7:], rel=1e-3), "factors for many clusters are near 1"
+    assert found.intervals.errors == pytest.approx(errors[:7], rel=3e-3)
 
     battles, _truth = league(5, 300, 4, ties=0.2)
     random = np.random.default_rng(4)
@@ -128,8 +126,7 @@ def test_a_covariate_that_tells_nothing_is_left_out_with_its_reason():
 
 
 def test_groups_that_no_battle_links_keep_their_scales_and_who_has_no_figure_a_reason():
-    first, _truth = league(3, 600, 1)
-    second, _truth = league(3, 600, 2)
+    (first, _truth), (second, _of_second) = league(3, 600, 1), league(3, 600, 2)
     sides = [np.append(a, b + 3) for a, b in ((first.left, second.left), (first.right, second.right))]
     both = Battles(*sides, np.append(first.score, second.score), names(6))
     x = np.random.default_rng(1).normal(size=1200)
@@ -166,7 +163,6 @@ def test_the_style_of_a_text_is_counted_outside_of_its_code():
 
 TASTE = 0.6
 PAIRS = ("ab", "ba", "bc", "cb", "ac", "ca")
-ALL_BUT_CERTAIN = Battles([1, 2, 2, 0, 2, 2, 2], [3, 0, 1, 1, 0, 1, 0], [0, 0, 0, 1, 0, 1, 1], list("abcd"))
 
 
 def test_even_contestants_show_the_lean_as_the_odds_of_the_left_and_without_one_it_is_nought():
@@ -185,19 +181,15 @@ def test_even_contestants_show_the_lean_as_the_odds_of_the_left_and_without_one_
     assert bias.ratings == pytest.approx(fit(battles).values, abs=2)
 
 
-@each_case(
-    ("found", "reason"),
-    [
-        (lambda: position_bias(rows(*[(a, b, 1) for a, b in PAIRS])), Reason.SEPARATED),
-        (lambda: position_bias(ALL_BUT_CERTAIN, clusters=[1, 0, 2, 1, 1, 1, 1]), Reason.SEPARATED),
-        (lambda: position_bias(rows(*[("a", "b", s) for s in (1, 1, 0)])), Reason.CONFOUNDED),
-        (lambda: length_bias(league(3, 30)[0], [7] * 30, [7] * 30), Reason.CONSTANT),
-        (lambda: position_bias(Battles([], [], [], ["a", "b"])), Reason.NO_BATTLES),
-        (lambda: position_bias(league(4, 100, 4)[0], clusters=np.zeros(100, dtype=int)), Reason.TOO_FEW_UNITS),
-    ],
-)
-def test_a_lean_that_cannot_be_told_has_a_reason(found, reason):
-    assert found() == Undefined(reason)
+def test_a_lean_that_cannot_be_told_has_a_reason():
+    all_but_certain = Battles([1, 2, 2, 0, 2, 2, 2], [3, 0, 1, 1, 0, 1, 0], [0, 0, 0, 1, 0, 1, 1], list("abcd"))
+    one_sample = position_bias(league(4, 100, 4)[0], clusters=np.zeros(100, dtype=int))
+    assert position_bias(rows(*[(a, b, 1) for a, b in PAIRS])) == Undefined(Reason.SEPARATED)
+    assert position_bias(all_but_certain, clusters=[1, 0, 2, 1, 1, 1, 1]) == Undefined(Reason.SEPARATED)
+    assert position_bias(rows(*[("a", "b", s) for s in (1, 1, 0)])) == Undefined(Reason.CONFOUNDED)
+    assert length_bias(league(3, 30)[0], [7] * 30, [7] * 30) == Undefined(Reason.CONSTANT)
+    assert position_bias(Battles([], [], [], ["a", "b"])) == Undefined(Reason.NO_BATTLES)
+    assert one_sample == Undefined(Reason.TOO_FEW_UNITS)
 
 
 def test_ratings_are_cleaned_of_length():
@@ -220,13 +212,12 @@ def test_ratings_are_cleaned_of_length():
 
 def test_a_covariate_that_does_not_fit_is_refused_and_verdicts_of_one_sample_are_one_observation():
     battles, _truth = league(3, 30)
-
-    with pytest.raises(ValueError, match="per battle"):
-        covariate_bias(battles, [1.0])
-    with pytest.raises(ValueError, match="per battle"):
-        position_bias(battles, clusters=[1])
-    with pytest.raises(ValueError, match="0 or more"):
-        length_bias(battles, [-1] * 30, [1] * 30)
+    for bias, given, more, complaint in (
+        *((covariate_bias, ([1.0],), {}, "per battle"), (position_bias, (), {"clusters": [1]}, "per battle")),
+        (length_bias, ([-1] * 30, [1] * 30), {}, "0 or more"),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            bias(battles, *given, **more)
 
     battles, _truth = league(5, 600, 4)
     times = Battles(*(np.tile(side, 3) for side in (battles.left, battles.right, battles.score)), battles.contestants)

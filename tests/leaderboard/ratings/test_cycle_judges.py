@@ -10,7 +10,6 @@ from leaderboard.ratings.cycles import Cycle, Vote, calibration, overall, scores
 from leaderboard.ratings.judging import judging, setters
 from leaderboard.ratings.statistics import Estimate, jackknifed, mean_estimate, pearson
 from leaderboard.ratings.values import Reason, Undefined
-from tests.cases import each_case
 from tests.leaderboard.ratings.coding_cycles import cycle
 
 GIVEN = {
@@ -84,16 +83,11 @@ def test_what_does_not_exist_has_a_reason_and_is_never_nought():
     constant = judging([cycle("abcd", dict.fromkeys("abcd", 7), passed=dict.fromkeys("abcd", 1.0))])
     alone = judging([cycle("abc", {("a", "b"): 3})])
 
-    assert constant.alpha.value == Undefined(Reason.CONSTANT)
-    assert constant.consensus.value == Undefined(Reason.CONSTANT)
-    assert of("a", constant).consensus.value == Undefined(Reason.CONSTANT)
-    assert of("a", constant).spread == 0
-    assert of("b", alone).severity.value == Undefined(Reason.NOTHING_PAIRED)
-    assert of("b", alone).consensus.value == Undefined(Reason.NOTHING_PAIRED)
-    assert of("b", alone).passed.value == Undefined(Reason.NOTHING_RUN)
-    assert of("b", alone).spread == Undefined(Reason.TOO_FEW_UNITS)
-    assert alone.alpha.value == Undefined(Reason.NOTHING_PAIRED)
-    assert alone.consensus.value == Undefined(Reason.NOTHING_RUN)
+    a, b = of("a", constant), of("b", alone)
+    assert constant.alpha.value == constant.consensus.value == a.consensus.value == Undefined(Reason.CONSTANT)
+    assert (a.spread, b.spread) == (0, Undefined(Reason.TOO_FEW_UNITS))
+    assert alone.alpha.value == b.severity.value == b.consensus.value == Undefined(Reason.NOTHING_PAIRED)
+    assert alone.consensus.value == b.passed.value == Undefined(Reason.NOTHING_RUN)
 
     found = of("c", judging([cycle("abc", {("a", "b"): 3, ("b", "a"): 4})]))
 
@@ -156,27 +150,21 @@ def test_the_sandbox_says_how_hard_it_was_and_who_never_set_what_could_be_played
     assert other.passed.value == Undefined(Reason.NOTHING_RUN)
 
 
-@each_case(
-    ("found", "complaint"),
-    [
-        (lambda: Cycle(("a",), "a"), "two contestants"),
-        (lambda: Cycle((), "a"), "two contestants"),
-        (lambda: Cycle(("a", "b", "a"), "a"), "named once"),
-        (lambda: Cycle(("a", "b"), "c"), "setter c is not"),
-        (lambda: Cycle(("a", "b"), "a", (Vote("a", "x", 5),)), "not contestants: x"),
-        (lambda: Cycle(("a", "b"), "a", (Vote("x", "a", 5),)), "not contestants: x"),
-        (lambda: Cycle(("a", "b"), "a", passed={"x": 1.0}), "not contestants: x"),
-        (lambda: Cycle(("a", "b"), "a", (Vote("a", "b", 5), Vote("a", "b", 6))), "votes once"),
-        (lambda: Cycle(("a", "b"), "a", passed={"a": 1.1}), "from 0 to 1"),
-        (lambda: Cycle(("a", "b"), "a", passed={"a": math.nan}), "from 0 to 1"),
-        (lambda: Vote("a", "a", 10), "its own solution"),
-        *((lambda vote=vote: Vote("a", "b", vote), "from 0 to 10") for vote in (math.nan, math.inf, -math.inf)),
-        *((lambda vote=vote: Vote("a", "b", vote), "from 0 to 10") for vote in (-0.001, 10.001)),
-    ],
-)
-def test_a_cycle_and_a_vote_that_cannot_have_been_are_refused(found, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        found()
+def test_a_cycle_and_a_vote_that_cannot_have_been_are_refused():
+    for complaint, *given in (
+        *(("two contestants", ("a",), "a"), ("two contestants", (), "a"), ("named once", ("a", "b", "a"), "a")),
+        *(("setter c is not", "ab", "c"), ("votes once", "ab", "a", (Vote("a", "b", 5), Vote("a", "b", 6)))),
+        *(("not contestants: x", "ab", "a", (Vote(*pair, 5),)) for pair in ("ax", "xa")),
+        ("not contestants: x", "ab", "a", (), {"x": 1.0}),
+        *(("from 0 to 1", "ab", "a", (), {"a": share}) for share in (1.1, math.nan)),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            Cycle(*given)
+    with pytest.raises(ValueError, match="its own solution"):
+        Vote("a", "a", 10)
+    for vote in (math.nan, math.inf, -math.inf, -0.001, 10.001):
+        with pytest.raises(ValueError, match="from 0 to 10"):
+            Vote("a", "b", vote)
 
 
 def test_a_score_is_the_mean_of_the_votes_where_there_is_a_quorum_and_the_overall_the_mean_of_scores():

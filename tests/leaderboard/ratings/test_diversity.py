@@ -11,7 +11,6 @@ from leaderboard.ratings.statistics import t_quantile
 from leaderboard.ratings.studies import diversity
 from leaderboard.ratings.studies.analysis import Contrast, Outcome, Plan, Row, analyse, difference_of
 from leaderboard.ratings.values import Reason, Undefined
-from tests.cases import each_case
 
 TEXTS = ("the cat sat on the mat", "The cat sat, on a mat!", "the cat sat", "dogs bark", "the cat sat on the mat")
 A = {"side": "a"}
@@ -80,16 +79,16 @@ def rows(prompts=3, repeats=6):
     return found
 
 
-@each_case(("scope", "test"), [("runs", "t"), ("prompts", "permutation")])
-def test_the_side_that_says_more_different_things_is_found(scope, test):
-    [found] = analyse(plan(scope=scope), rows(prompts=8))
+def test_the_side_that_says_more_different_things_is_found():
+    for scope, test in (("runs", "t"), ("prompts", "permutation")):
+        [found] = analyse(plan(scope=scope), rows(prompts=8))
 
-    assert (found.is_found, found.test, found.diversity) == (True, test, diversity.Diversity(8, 0))
-    assert found.difference == pytest.approx(found.first.value - found.second.value, abs=1e-9)
-    assert 0 < found.low < found.difference < found.high <= 1
-    assert found.first.low < found.first.value < found.first.high <= 1
-    own = difference_of(plan(scope=scope), plan(scope=scope).contrasts[0], rows(prompts=8))
-    assert (own.value, own.low) == (found.difference, found.low)
+        assert (found.is_found, found.test, found.diversity) == (True, test, diversity.Diversity(8, 0)), scope
+        assert found.difference == pytest.approx(found.first.value - found.second.value, abs=1e-9), scope
+        assert 0 < found.low < found.difference < found.high <= 1, scope
+        assert found.first.low < found.first.value < found.first.high <= 1, scope
+        own = difference_of(plan(scope=scope), plan(scope=scope).contrasts[0], rows(prompts=8))
+        assert (own.value, own.low) == (found.difference, found.low), scope
 
 
 def test_a_stratum_with_too_few_answers_is_left_out_and_of_too_few_and_equal_ones_the_reason_is_said():
@@ -156,6 +155,5 @@ def test_token_probabilities_are_compared_within_a_provider_and_show_the_mass_th
     [mixed] = analyse(TOKENS, sure(lambda side, prompt: f"lab-{side}"))
     assert (mixed.no_interval, mixed.no_test, mixed.is_found) == ("several_providers", "several_providers", False)
     assert (mixed.difference, mixed.p, mixed.delta) == (None, None, None)
-    assert difference_of(TOKENS, TOKENS.contrasts[0], sure(lambda side, prompt: side)) == Undefined(
-        Reason.SEVERAL_PROVIDERS
-    )
+    apart = difference_of(TOKENS, TOKENS.contrasts[0], sure(lambda side, prompt: side))
+    assert apart == Undefined(Reason.SEVERAL_PROVIDERS)

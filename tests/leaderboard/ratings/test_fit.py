@@ -45,9 +45,8 @@ def test_whoever_never_battled_lost_or_won_has_a_reason_and_the_others_have_thei
 def test_two_components_have_each_a_mean_of_a_thousand():
     first, _truth = league(5, 300, 1)
     second, _truth = league(4, 200, 2)
-    both = Battles(
-        [*first.left, *(second.left + 5)], [*first.right, *(second.right + 5)], [*first.score, *second.score], names(9)
-    )
+    left, right = [*first.left, *(second.left + 5)], [*first.right, *(second.right + 5)]
+    both = Battles(left, right, [*first.score, *second.score], names(9))
     ratings = fit(both)
 
     assert ratings.components == (tuple(names(9)[:5]), tuple(names(9)[5:]))
@@ -83,9 +82,8 @@ def test_the_sequence_of_rows_and_of_contestants_changes_nothing_at_all(seed, ra
     random.shuffle(order)
     random.shuffle(seats)
     contestants = [battles.contestants[seats.index(place)] for place in range(6)]
-    moved = Battles(
-        np.array(seats)[battles.left[order]], np.array(seats)[battles.right[order]], battles.score[order], contestants
-    )
+    left, right = (np.array(seats)[side[order]] for side in (battles.left, battles.right))
+    moved = Battles(left, right, battles.score[order], contestants)
     before, after = fit(battles), fit(moved)
 
     assert np.array_equal(after.values[seats], before.values, equal_nan=True)

@@ -41,9 +41,8 @@ def test_the_same_seed_gives_the_same_interval_in_any_sequence():
     contestants = [battles.contestants[int(np.flatnonzero(seats == place)[0])] for place in range(6)]
     moved = Battles(seats[battles.left][::-1], seats[battles.right][::-1], battles.score[::-1], contestants)
     for kind in ("multinomial", "bayesian"):
-        before, after, other = (
-            bootstrap(some, 100, seed, kind=kind) for some, seed in ((battles, 4), (moved, 4), (battles, 5))
-        )
+        asked = ((battles, 4), (moved, 4), (battles, 5))
+        before, after, other = (bootstrap(some, 100, seed, kind=kind) for some, seed in asked)
         assert np.array_equal(after.lower[seats], before.lower)
         assert np.array_equal(after.upper[seats], before.upper)
         assert not np.array_equal(other.lower, before.lower)
@@ -77,13 +76,11 @@ def test_an_exact_anchor_has_no_width_and_an_uncertain_one_widens_everybody_by_i
         assert (found.upper - found.lower)[[1, 3, 4]].min() > 10
 
     battles, _truth = league(4, 500, 3)
-    exact = sandwich(battles, anchors={"c000": 1000.0})
-    loose = sandwich(battles, anchors={"c000": 1000.0}, errors={"c000": 30.0})
+    exact, uncertain = {"anchors": {"c000": 1000.0}}, {"anchors": {"c000": 1000.0}, "errors": {"c000": 30.0}}
+    loose = sandwich(battles, **uncertain)
 
-    assert loose.errors**2 == pytest.approx(exact.errors**2 + 900)
-    assert bootstrap(battles, 2000, anchors={"c000": 1000.0}, errors={"c000": 30.0}).errors == pytest.approx(
-        loose.errors, rel=0.1
-    )
+    assert loose.errors**2 == pytest.approx(sandwich(battles, **exact).errors ** 2 + 900)
+    assert bootstrap(battles, 2000, **uncertain).errors == pytest.approx(loose.errors, rel=0.1)
 
 
 @pytest.mark.parametrize("leagues", [60, pytest.param(LEAGUES, marks=pytest.mark.exhaustive)])
@@ -263,8 +260,7 @@ def test_where_no_width_is_known_battles_are_taken_for_independent_and_of_one_sa
     assert as_wide_as(table, [np.nan] * 4).errors == pytest.approx(as_wide_as(table, np.ones(4)).errors)
 
     battles, _items, _truth = sampled_league(4, 30)
-    assert np.isnan(found_of(battles, np.zeros(len(battles), dtype=int)).errors).all()
+    one_sample = np.zeros(len(battles), dtype=int)
+    assert np.isnan(found_of(battles, one_sample).errors).all()
     with pytest.raises(ValueError, match="contestants"):
-        by_items(
-            Table(np.zeros((2, 2)), np.zeros((2, 2)), ("a", "b")), Shared(battles, np.zeros(len(battles), dtype=int))
-        )
+        by_items(Table(np.zeros((2, 2)), np.zeros((2, 2)), ("a", "b")), Shared(battles, one_sample))

@@ -18,8 +18,8 @@ def votes_of(answers, *, first=True, every=30.0):
     return [(item, answer, first, item * every) for item, answer in enumerate(answers)]
 
 
-def marks(*people, counts=None):
-    return [set(one.marks) for one in log(*people, counts=counts)]
+def marks(*people):
+    return [set(one.marks) for one in log(*people)]
 
 
 def test_the_first_is_what_was_shown_first_and_one_who_votes_a_lot_makes_the_voters_fewer():

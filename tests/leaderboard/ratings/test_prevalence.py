@@ -9,28 +9,23 @@ import pytest
 
 from leaderboard.ratings.prevalence import Rate, corrected, ratio, rogan_gladen, standing_for
 from leaderboard.ratings.values import NORMAL, Reason, Undefined
-from tests.cases import each_case
 
 LABELS = [1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1, 0]
 SAID = [0.9, 0.4, 0.3, 0.6, 0.4, 0.1, 0.8, 0.7, 0.5, 0.2, 0.9, 0.3]
 OTHERS = [0.8, 0.1, 0.3, 0.7, 0.2, 0.6, 0.4, 0.9, 0.5, 0.2, 0.3, 0.1, 0.6, 0.7, 0.2, 0.4, 0.1, 0.3, 0.8, 0.5]
-UNLABELED = [math.nan] * len(OTHERS)
 
 
-@each_case(
-    ("power", "value", "low", "high"),
-    [  # ppi_mean_pointestimate and ppi_mean_ci (alpha 0.05) of ppi-python 0.2.3, by the authors of PPI++, on the lists
+def test_the_correction_is_that_of_the_reference_implementation():
+    """ppi_mean_pointestimate and ppi_mean_ci (alpha 0.05) of ppi-python 0.2.3, by PPI++'s authors, on the lists."""
+    for power, value, low, high in (
         (None, 0.46326405462741976, 0.19666273570763687, 0.7298653735472027),
         (1, 0.42666666666666664, 0.14577901452269537, 0.7075543188106379),
         (0, 0.5, 0.21710356648095702, 0.7828964335190429),
-    ],
-)
-def test_the_correction_is_that_of_the_reference_implementation(power, value, low, high):
-    found = corrected(SAID + OTHERS, LABELS + UNLABELED, power=power)
-
-    assert found.value == pytest.approx(value, abs=1e-9)
-    assert found.error == pytest.approx((high - low) / 2 / NORMAL * math.sqrt(12 / 11), abs=1e-9)
-    assert (found.units, found.clusters) == (12, 12)
+    ):
+        found = corrected(SAID + OTHERS, LABELS + [math.nan] * len(OTHERS), power=power)
+        assert found.value == pytest.approx(value, abs=1e-9), power
+        assert found.error == pytest.approx((high - low) / 2 / NORMAL * math.sqrt(12 / 11), abs=1e-9), power
+        assert (found.units, found.clusters) == (12, 12), power
 
 
 def test_strata_count_by_their_units_and_the_error_is_that_of_stratified_sampling():
@@ -64,22 +59,15 @@ def test_rogan_gladen_is_as_the_manual_of_rsurveillance_has_it():
     assert rogan_gladen(raw, *measured).error == pytest.approx(math.sqrt(wider) / 0.89, abs=1e-9)
 
 
-@each_case(
-    ("found", "reason"),
-    [
-        (lambda: corrected([], []).value, Reason.UNLABELED),
-        (lambda: corrected([1, 0], [math.nan] * 2).value, Reason.UNLABELED),
-        (lambda: corrected([1, 0], [1, math.nan], strata=[1, 0]).value, Reason.UNLABELED),
-        (lambda: corrected([1, 0, 0], [1, 0, 1], strata=[1, 0, 0]).interval, Reason.TOO_FEW_UNITS),
-        (lambda: corrected([1, 0, 0], [1, 0, 1], clusters=[4, 4, 4]).interval, Reason.TOO_FEW_UNITS),
-        (lambda: corrected([3] * 4, [3] * 4, high=math.inf).interval, Reason.NO_SPREAD),
-        (lambda: ratio([0], [0], [0]).value, Reason.UNLABELED),
-        (lambda: ratio([1, 0], [1, 1], [7, 7]).interval, Reason.TOO_FEW_UNITS),
-        (lambda: rogan_gladen(*[ratio([1, 0], [1, 1], [0, 1])] * 3).value, Reason.USELESS_JUDGE),
-    ],
-)
-def test_a_rate_that_labels_do_not_give_has_a_reason(found, reason):
-    assert found() == Undefined(reason)
+def test_a_rate_that_labels_do_not_give_has_a_reason():
+    unlabeled, few = Undefined(Reason.UNLABELED), Undefined(Reason.TOO_FEW_UNITS)
+    assert corrected([], []).value == corrected([1, 0], [math.nan] * 2).value == unlabeled
+    assert corrected([1, 0], [1, math.nan], strata=[1, 0]).value == ratio([0], [0], [0]).value == unlabeled
+    assert corrected([1, 0, 0], [1, 0, 1], strata=[1, 0, 0]).interval == few
+    assert corrected([1, 0, 0], [1, 0, 1], clusters=[4, 4, 4]).interval == few
+    assert ratio([1, 0], [1, 1], [7, 7]).interval == few
+    assert corrected([3] * 4, [3] * 4, high=math.inf).interval == Undefined(Reason.NO_SPREAD)
+    assert rogan_gladen(*[ratio([1, 0], [1, 1], [0, 1])] * 3).value == Undefined(Reason.USELESS_JUDGE)
 
 
 def within(rounds, low=0.93, high=0.97):
@@ -118,9 +106,7 @@ GOOD, FINDS_TOO_MUCH, MISSES_SOME = (0.3, 0.9, 0.9), (0.5, 0.85, 0.7), (0.2, 0.7
         ),
     ],
 )
-def test_intervals_hold_whatever_the_judges_errors_and_narrow_those_of_labels(
-    rate, sensitivity, specificity, runs, rounds
-):
+def test_intervals_hold_whatever_the_judge_errs_and_are_narrower(rate, sensitivity, specificity, runs, rounds):
     random = np.random.default_rng(20230113)
     errors = {"rate": rate, "sensitivity": sensitivity, "specificity": specificity}
     covered, raw_covered, widths = 0, 0, []

@@ -9,7 +9,6 @@ import pytest
 from leaderboard.ratings import Reason, Undefined
 from leaderboard.ratings.studies import corrections, planning, rates, scores, survival
 from leaderboard.ratings.studies.mixed import _Model, fit, mixed_difference
-from tests.cases import each_case
 
 # Remission of leukemia in weeks, with 6-mercaptopurine and without: Freireich et al., Blood 21 (1963)
 TREATED = [6, 6, 6, 6, 7, 9, 10, 10, 11, 13, 16, 17, 19, 20, 22, 23, 25, 32, 32, 34, 35]
@@ -24,14 +23,11 @@ P_VALUES = [
 
 def test_the_interval_of_a_difference_of_rates_is_newcombes():
     """Newcombe (1998), table II, method 10, which gives four digits."""
-    for (first, runs, second, others), expected in {
-        (56, 70, 48, 80): (0.0524, 0.3339),
-        (9, 10, 3, 10): (0.1705, 0.8090),
-        (6, 7, 2, 7): (0.0582, 0.8062),
-        (5, 56, 0, 29): (-0.0381, 0.1926),
-        (0, 10, 0, 10): (-0.2775, 0.2775),
-        (10, 10, 0, 10): (0.6075, 1.0),
-    }.items():
+    for (first, runs, second, others), expected in (
+        *(((56, 70, 48, 80), (0.0524, 0.3339)), ((9, 10, 3, 10), (0.1705, 0.8090))),
+        *(((6, 7, 2, 7), (0.0582, 0.8062)), ((5, 56, 0, 29), (-0.0381, 0.1926))),
+        *(((0, 10, 0, 10), (-0.2775, 0.2775)), ((10, 10, 0, 10), (0.6075, 1.0))),
+    ):
         happened = np.array([1] * first + [0] * (runs - first) + [1] * second + [0] * (others - second), dtype=bool)
         found = rates.rate_difference(happened, np.arange(runs + others) < runs, np.zeros(runs + others, dtype=int))
         assert (found.low, found.high) == pytest.approx(expected, abs=5.1e-5)
@@ -102,20 +98,13 @@ def test_signs_of_prompts_are_all_tried_and_a_prompt_of_one_condition_alone_is_d
     assert (found.value, found.low, found.high) == (pytest.approx(1 / 3), 0, 0.5), "never of the third alone"
 
 
-@each_case(
-    ("found", "reason"),
-    [
-        (lambda: scores.difference(*_rows([1, 2], [1, 0], [0, 1]), scope="runs"), Reason.TOO_FEW_UNITS),
-        (lambda: scores.difference(*_rows([1, 2], [1, 1], [0, 1]), scope="prompts"), Reason.TOO_FEW_UNITS),
-        (lambda: scores.difference(*_rows([1] * 8, [1, 0] * 4, [0] * 8), scope="runs"), Reason.NO_SPREAD),
-        (lambda: scores.permutation_test(*_rows([1, 2], [1, 0], [0, 1]), scope="runs"), Reason.TOO_FEW_UNITS),
-        (lambda: scores.cliffs_delta([1], [1, 2]), Reason.TOO_FEW_UNITS),
-        (lambda: survival.restricted_mean([2, 3], [1, 0], 5), Reason.TOO_FEW_UNITS),
-        (lambda: survival.log_rank([2, 3], [0, 0], [1, 0], [0, 0]), Reason.NO_SPREAD),
-    ],
-)
-def test_what_few_runs_do_not_say_is_not_said(found, reason):
-    assert found() == Undefined(reason)
+def test_what_few_runs_do_not_say_is_not_said():
+    few, alike, apart = Undefined(Reason.TOO_FEW_UNITS), Undefined(Reason.NO_SPREAD), _rows([1, 2], [1, 0], [0, 1])
+    assert scores.difference(*apart, scope="runs") == scores.permutation_test(*apart, scope="runs") == few
+    assert scores.difference(*_rows([1, 2], [1, 1], [0, 1]), scope="prompts") == few
+    assert scores.cliffs_delta([1], [1, 2]) == survival.restricted_mean([2, 3], [1, 0], 5) == few
+    assert scores.difference(*_rows([1] * 8, [1, 0] * 4, [0] * 8), scope="runs") == alike
+    assert survival.log_rank([2, 3], [0, 0], [1, 0], [0, 0]) == alike
 
 
 def _rows(values, first, prompts):
@@ -216,28 +205,25 @@ def test_herds_have_the_estimates_of_lme4_and_the_likelihood_by_one_node_is_lapl
 
 FIRST = np.tile(np.repeat([True, False], 6), 5)
 PROMPTS = np.repeat(np.arange(5), 12)
-NONE = np.zeros(60, dtype=int)
 
 
 def test_settings_have_effects_of_their_own_and_what_always_or_never_happens_no_finite_odds():
-    settings = np.tile([0, 1], 30)
+    none, settings = np.zeros(60, dtype=int), np.tile([0, 1], 30)
     happened = np.random.default_rng(4).random(60) < np.where(settings, 0.8, 0.3) * np.where(FIRST, 1, 0.6)
     found = mixed_difference(happened, FIRST, PROMPTS, settings)
     turned = mixed_difference(happened, ~FIRST, PROMPTS, 1 - settings)
 
     assert found.log_odds.low < found.log_odds.value < found.log_odds.high
     assert (turned.p, turned.log_odds.value) == pytest.approx((found.p, -found.log_odds.value), abs=1e-6)
-    assert found.p < mixed_difference(happened, FIRST, PROMPTS, NONE).p
+    assert found.p < mixed_difference(happened, FIRST, PROMPTS, none).p
 
     happened = FIRST | (np.arange(60) % 3 == 0)
-    found = mixed_difference(happened, FIRST, PROMPTS, NONE)
+    found = mixed_difference(happened, FIRST, PROMPTS, none)
 
     assert found.log_odds is None
     assert 0 < found.p < 1e-6
-    assert mixed_difference(~happened, FIRST, PROMPTS, NONE).p == pytest.approx(found.p)
+    assert mixed_difference(~happened, FIRST, PROMPTS, none).p == pytest.approx(found.p)
 
-    even = np.arange(60) % 2 == 0
-
-    assert mixed_difference(even, FIRST, NONE, NONE) == Undefined(Reason.TOO_FEW_UNITS)
-    assert mixed_difference(even, NONE > 0, PROMPTS, NONE) == Undefined(Reason.TOO_FEW_UNITS)
-    assert mixed_difference(NONE > 0, FIRST, PROMPTS, NONE) == Undefined(Reason.NO_SPREAD)
+    even, few = np.arange(60) % 2 == 0, Undefined(Reason.TOO_FEW_UNITS)
+    assert mixed_difference(even, FIRST, none, none) == mixed_difference(even, none > 0, PROMPTS, none) == few
+    assert mixed_difference(none > 0, FIRST, PROMPTS, none) == Undefined(Reason.NO_SPREAD)

@@ -12,10 +12,13 @@ STRENGTHS = np.array([0.0, 0.5, 0.2, -0.2, -0.5])
 
 def of_items(shared, chosen):
     """The battles on some items."""
-    at, battles = np.flatnonzero(np.isin(shared.items, chosen)), shared.battles
-    return Shared(
-        Battles(battles.left[at], battles.right[at], battles.score[at], battles.contestants), shared.items[at]
-    )
+    return at_places(shared, np.flatnonzero(np.isin(shared.items, chosen)))
+
+
+def at_places(shared, at):
+    battles = shared.battles
+    part = Battles(battles.left[at], battles.right[at], battles.score[at], battles.contestants)
+    return Shared(part, shared.items[at])
 
 
 def contaminated(seed, *, samples=200, seen=120, bonus=1.2, luck=0.7):
@@ -42,11 +45,8 @@ def test_a_whole_board_is_wrong_and_its_unseen_samples_are_right(leagues):
     unseen_inside, whole_inside, told, sizes = [], [], [], []
     for seed in range(leagues):
         part, whole, truth = contaminated(seed)
-        of_part, of_whole, found = (
-            by_items(tally(part.battles), part),
-            by_items(tally(whole.battles), whole),
-            moved(part, whole),
-        )
+        of_part, of_whole = (by_items(tally(one.battles), one) for one in (part, whole))
+        found = moved(part, whole)
         unseen_inside.append((of_part.lower <= truth) & (truth <= of_part.upper))
         whole_inside.append(of_whole.lower[0] <= truth[0] <= of_whole.upper[0])
         told.append(found.upper[0] < 0)
@@ -90,7 +90,7 @@ def test_ratings_of_a_part_are_put_on_the_scale_of_those_rated_in_both():
     battles, items, _truth = sampled_league(5, 80, seed=5)
     whole = Shared(battles, items)
     at = np.flatnonzero((items < 40) & (battles.left != 0) & (battles.right != 0))
-    part = Shared(Battles(battles.left[at], battles.right[at], battles.score[at], battles.contestants), items[at])
+    part = at_places(whole, at)
 
     found = moved(part, whole)
 
@@ -128,8 +128,7 @@ def left_out(battles, clusters):
     found = []
     for label in np.unique(clusters):
         kept = clusters != label
-        part = Battles(battles.left[kept], battles.right[kept], battles.score[kept], battles.contestants)
-        found.append(ranks_of(fit(part).values))
+        found.append(ranks_of(fit(at_places(Shared(battles, clusters), kept).battles).values))
     return np.array(found)
 
 

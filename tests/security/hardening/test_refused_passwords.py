@@ -10,7 +10,6 @@ from django.core.exceptions import ValidationError
 
 import arenasite.settings
 from accounts.passwords import BreachedPasswordValidator
-from tests.cases import each_case
 from tests.fixtures import PASSWORD
 
 
@@ -22,29 +21,20 @@ def refused(password):
     return []
 
 
-@each_case(
-    "password",
-    [
+def test_the_first_guesses_are_refused_however_long_and_any_script_and_composition_is_taken():
+    for password in (
         *("password2026!", "P@ssw0rd12345", "iloveyou12345", "qwerty!!!!!!!!", "2026sunshine2026", "monkeymonkey12"),
         *("aaaaaaaaaaaa", "abcabcabcabc", "123412341234", "qwertyuiopas", "poiuytrewq09", "abcdefghijklm"),
         *("123456789012", "1qaz2wsx3edc", "arena-lab-2026", "ArenaAdmin2026", "starchamber-model", "metallica666!"),
         "kV8-tqzr-41",  # eleven characters
-    ],
-)
-def test_the_first_guesses_are_refused_however_long(password):
-    assert refused(password)
-
-
-@each_case(
-    "password",
-    [
+    ):
+        assert refused(password), password
+    for password in (
         *(PASSWORD, "seven solar panels", "correcthorsebatterystaple", "kV8-tqzr-41xw", "пароль из пяти разных слов"),
         *("七个太阳能电池板给两个村庄用的口令", "     spaces     matter", "🦜🌋🪁🧭🛶🪵🧊🪐🎻🧶🫐🪶"),
         *("arena of forgotten volcanoes", "kV8-tqzr-41x", "seven solar panels " * 50),
-    ],
-)
-def test_any_script_and_composition_is_taken(password):
-    assert refused(password) == []
+    ):
+        assert refused(password) == [], password
 
 
 def test_likely_ones_of_enough_characters_are_refused_and_words_of_the_lab_too(settings):
@@ -60,29 +50,21 @@ def test_likely_ones_of_enough_characters_are_refused_and_words_of_the_lab_too(s
     assert refused("helios and seven volcanoes") == []
 
 
-@pytest.fixture
-def breached(tmp_path, settings):
+def test_every_password_of_the_list_is_refused_and_no_other_and_none_is_let_through_without_it(settings, tmp_path):
     """A list of some hundreds, sorted, as it is published."""
     known = [f"a stolen password {number}" for number in range(500)]
     digests = sorted(hashlib.sha1(one.encode()).hexdigest().upper() for one in known)
     path = tmp_path / "stolen.txt"
     path.write_text("".join(f"{digest}:{number}\r\n" for number, digest in enumerate(digests, 1)))
     settings.BREACHED_PASSWORDS = str(path)
-    return known
 
-
-def test_every_password_of_the_list_is_refused_and_no_other(breached):
-    for password in breached:
+    for password in known:
         with pytest.raises(ValidationError):
             BreachedPasswordValidator().validate(password)
-    assert "breached data" in refused(breached[0])[0]
+    assert "breached data" in refused(known[0])[0]
     assert refused("a stolen password 500") == []
     assert refused(PASSWORD) == []
-
-
-def test_a_list_that_cannot_be_read_lets_none_through(settings, tmp_path):
     settings.BREACHED_PASSWORDS = str(tmp_path / "nothing")
-
     assert "cannot be checked" in refused(PASSWORD)[0]
 
 
