@@ -5,9 +5,10 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
-from django.urls import ResolverMatch, URLPattern, get_resolver, reverse
+from django.urls import ResolverMatch, reverse
 
 from arenasite import navigation
+from tests.experiments.api.handlers import routes
 
 pytestmark = pytest.mark.django_db
 
@@ -46,20 +47,6 @@ COUNTERPARTS = LISTED | {
 ABOUT_ONE = re.compile(r"<(uuid|int|slug):(pk|slug|ref|turn)>/$")  # what the address ends with
 FORMS = {"new", "import"}  # parts of the addresses of forms of several steps
 GIVEN = {"uuid": UUID(int=1), "int": 1, "slug": "any", "str": "any"}
-
-
-def routes():
-    """Every route of a page or an endpoint: its whole address, and the route."""
-
-    def walk(patterns, before=""):
-        for one in patterns:
-            address = f"{before}{one.pattern}"
-            if isinstance(one, URLPattern):
-                yield address, one
-            else:
-                yield from walk(one.url_patterns, address)
-
-    return list(walk(get_resolver().url_patterns))
 
 
 def is_in_a_group(route):

@@ -9,7 +9,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from tests.arenasite.serving import any_free, listens, started
+from tests.arenasite.platforms import free_port
+from tests.arenasite.serving import listens, started
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
@@ -64,7 +65,7 @@ def serve(tmp_path):
     with contextlib.ExitStack() as servers:
 
         def begin(drain, source):
-            port = any_free("127.0.0.1")
+            port = free_port()
             (tmp_path / "slow.py").write_text(source)
             arguments = ("-p", str(port), "slow:app")
             process = servers.enter_context(started(*arguments, folder=tmp_path, ARENA_DRAIN_SECONDS=drain))

@@ -300,7 +300,7 @@ def assert_same_when_opened_now(page: Page, content: Callable[[Page], Any]) -> N
 
 def violations(page: Page, *, whole: bool = False) -> list[str]:
     """What axe-core finds, as readable lines. Evaluated, because the page's policy lets no foreign script in. It reads
-    style sheets for one rule alone, which tests/arenasite/test_vendored.py holds. Most of its work is the contrast of
+    style sheets for one rule alone, which tests/arenasite/test_templates.py holds. Most of its work is the contrast of
     texts: of those in the same letters on the same ground it is given a few, unless the whole page is wanted.
     """
     page.evaluate(AXE.read_text())

@@ -8,16 +8,11 @@ from asgiref.sync import async_to_sync
 from accounts.tokens import create_token
 from experiments.api.compatibility.council import Telling
 from experiments.models import ClientTalk
-from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.fixtures import add_model
 from tests.making import maker
 
 STAGES = ["stage1_start", "stage1_complete", "stage2_start", "stage2_complete", "stage3_start", "stage3_complete"]
-
-
-def opened(api):
-    return api.post("conversations", {}).json()["id"]
 
 
 def frames(lines):
@@ -97,7 +92,7 @@ def streamed(answer):
 
 
 def test_the_stream_tells_the_stages_in_order_and_whoever_was_cut_off_reads_on(api, models, driven):
-    address = f"conversations/{opened(api)}"
+    address = f"conversations/{api.post('conversations', {}).json()['id']}"
     events = streamed(api.post(f"{address}/message/stream", {"content": "Why is the sky blue?"}))
 
     told = {event["type"]: event for _id, event in events}
@@ -130,10 +125,9 @@ def test_one_survivor_is_not_ranked_and_a_council_in_which_nobody_answers_is_an_
     assert said["stage3"]["response"] in [one["response"] for one in said["stage1"]]
 
 
-NOWHERE = "01a2017a-8bc0-72c0-9175-cb3ee99acb82"
-
-
-def test_a_stranger_is_told_how_to_get_in_and_of_health_and_a_token_may_come_as_an_api_key(alice, models):
+def test_whoever_has_no_token_or_one_that_may_not_is_told_what_is_missing_and_a_token_may_come_as_an_api_key(
+    alice, models
+):
     client = Api()
     answer = client.send("POST", "experiment/start")
 
@@ -146,21 +140,16 @@ def test_a_stranger_is_told_how_to_get_in_and_of_health_and_a_token_may_come_as_
         client.headers = {"X-API-Key": key}
         assert client.get("llm/models").status_code == status
 
-
-@each_case(
-    ("method", "path", "scope"),
-    [
-        *(("post", "experiment/start", "spend"), ("post", "experiment/turn", "spend"), ("post", "llm/test", "spend")),
-        *(("post", f"conversations/{NOWHERE}/message/stream", "spend"), ("post", "conversations", "write")),
-        *(("post", "starchamber/stop", "write"), ("get", "models", "read"), ("get", "subsets", "read")),
-    ],
-)
-def test_a_token_needs_the_scope_of_what_it_asks_for(alice, method, path, scope):
-    others = {"read", "write", "spend", "review", "admin"} - {scope}
-
-    answer = Api(create_token(alice, scopes=others)).send(method.upper(), path)
-
-    assert (answer.status_code, f"scope “{scope}”" in answer.json()["detail"]) == (403, True)
+    stream = "conversations/01a2017a-8bc0-72c0-9175-cb3ee99acb82/message/stream"
+    for method, scope, *paths in (
+        ("POST", "spend", "experiment/start", "experiment/turn", "llm/test", stream),
+        ("POST", "write", "conversations", "starchamber/stop"),
+        ("GET", "read", "models", "subsets"),
+    ):
+        without = Api(create_token(alice, scopes={"read", "write", "spend", "review", "admin"} - {scope}))
+        for path in paths:
+            answer = without.send(method, path)
+            assert (answer.status_code, f"scope “{scope}”" in answer.json()["detail"]) == (403, True), path
 
 
 def test_what_somebody_has_begun_is_found_by_nobody_else_and_an_id_that_is_none_not_at_all(api, charlies, models):

@@ -3,7 +3,6 @@
 import pytest
 
 from experiments.models import ClientTalk, ProviderModel, Run
-from tests.cases import each_case
 from tests.fixtures import add_model
 
 CANARY = "sk-or-canary-0123456789abcdef"
@@ -67,26 +66,24 @@ def test_nobody_speaks_while_the_model_does_and_that_it_fails_is_told_as_an_erro
     assert run.is_over or run.state == "stopping"
 
 
-@each_case(
-    ("path", "wrong"),
-    [
-        *(("starchamber/start", {"model": {}}), ("starchamber/start", {"firstMessage": "  "})),
-        *(("starchamber/start", {"model": {"modelId": "nobody"}}), ("llm/test", {"role": "poet"})),
-        *(("llm/test", {"prompt": ""}), ("llm/test", {"model": "vendor/any-name"})),
-        *(("experiment/start", {"maxTurns": 0}), ("experiment/start", {"sharedPrompt": " "})),
-        *(("experiment/start", {"modelA": ""}), ("experiment/start", {"modelB": "nobody"})),
-        ("experiment/start", {"promptingMode": "individual"}),
-    ],
-)
-def test_what_cannot_be_begun_is_refused(api, models, arena_body, path, wrong):
-    talk = {"model": {"modelId": models[0]}, "firstMessage": "Hello"}
-    whole = {"starchamber/start": talk, "llm/test": {"role": "refiner", "prompt": "A question"}}
-
-    answer = api.post(path, {**whole.get(path, arena_body), **wrong})
-
-    assert answer.status_code == 400
-    assert answer.json()["errors"]
-    assert answer.json().get("ok") is (False if path == "llm/test" else None)
+def test_what_cannot_be_begun_is_refused(api, models, arena_body):
+    talk, role = {"model": {"modelId": models[0]}, "firstMessage": "Hello"}, {"role": "refiner", "prompt": "A question"}
+    seats = ({"maxTurns": 0}, {"modelA": ""}, {"modelB": "nobody"})
+    words = ({"sharedPrompt": " "}, {"promptingMode": "individual"})
+    for path, whole, cases in (
+        ("starchamber/start", talk, ({"model": {}}, {"firstMessage": "  "}, {"model": {"modelId": "nobody"}})),
+        ("llm/test", role, ({"role": "poet"}, {"prompt": ""}, {"model": "vendor/any-name"})),
+        (
+            "experiment/start",
+            arena_body,
+            (*seats, *words),
+        ),
+    ):
+        for wrong in cases:
+            answer = api.post(path, {**whole, **wrong})
+            assert answer.status_code == 400, wrong
+            assert answer.json()["errors"], wrong
+            assert answer.json().get("ok") is (False if path == "llm/test" else None), wrong
     assert not ClientTalk.objects.exists()
     assert not Run.objects.exists()
 

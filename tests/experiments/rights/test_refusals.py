@@ -29,6 +29,7 @@ SURFACES = {
 OF_HTTP = (Http404, PermissionDenied, APIException)
 STEERING, ANNOTATING = "experiments.runs.steering", "experiments.library.annotations"
 LIBRARY, CAMPAIGN = "experiments.library", "experiments.workflows.battles.campaign"
+SCENARIO, DEED = {"title": "a", "kind": "mixed"}, {"deed": "restore"}
 VERBS = {  # by the address of the page; then that of the API, what is sent to both, and to either alone
     "run-say": (f"{STEERING}.steering.say", "api-run-say", {"key": "a", "action": "send", "text": "b"}),
     "run-mode": (f"{STEERING}.steering.set_mode", "api-run-mode", {"mode": "manual"}),
@@ -46,24 +47,12 @@ VERBS = {  # by the address of the page; then that of the API, what is sent to b
     "run-notes": (f"{ANNOTATING}.notes.write", "api-run-notes", {"text": "a"}),
     "favorite": (f"{ANNOTATING}.favorites.mark", "api-favorites", {"kind": "board", "key": "a"}, {"mark": ""}),
     "view-new": (f"{ANNOTATING}.saved_views.save", "api-views", {"name": "a", "query": "state=failed"}),
-    "scenario-new": (
-        f"{LIBRARY}.scenarios.save_scenario",
-        "api-scenarios",
-        {"title": "a", "kind": "mixed"},
-        {},
-        {"config": {}},
-    ),
+    "scenario-new": (f"{LIBRARY}.scenarios.save_scenario", "api-scenarios", SCENARIO, {}, {"config": {}}),
     "scenario-archive": (f"{LIBRARY}.scenarios.archive_scenario", "api-scenario-archive", {"archived": "1"}),
     "scenario-copy": (f"{LIBRARY}.scenarios.copy_scenario", "api-scenario-copy", {}),
     "dataset-visibility": (f"{LIBRARY}.datasets.making.publish", "api-dataset-visibility", {"visibility": "lab"}),
-    "contestant-change": (
-        f"{LIBRARY}.datasets.contestants.restore",
-        "api-contestant",
-        {},
-        {"action": "restore"},
-        {"deed": "restore"},
-    ),
-    "battle-void": (f"{CAMPAIGN}.voiding.restore", "api-battle", {}, {"restore": "1"}, {"deed": "restore"}),
+    "contestant-change": (f"{LIBRARY}.datasets.contestants.restore", "api-contestant", {}, {"action": "restore"}, DEED),
+    "battle-void": (f"{CAMPAIGN}.voiding.restore", "api-battle", {}, {"restore": "1"}, DEED),
 }
 
 
@@ -74,10 +63,9 @@ def modules():
 
 
 def tree():
-    found, left = [], [errors.Refusal]
-    while left:
-        found.append(left.pop())
-        left += found[-1].__subclasses__()
+    found = [errors.Refusal]
+    for one in found:
+        found += one.__subclasses__()
     return [one for one in found if not one.__module__.startswith("tests")]
 
 

@@ -94,7 +94,6 @@ def everything():
 
 @each_case("name", SPENDING)
 def test_its_leads_and_members_spend_and_not_who_left_or_watches_and_nobody_once_it_is_archived(lab, runs, name):
-    """What each verb does is told by tests of its own."""
     verb, owner = SPENDING[name], lab.people["owner"]
     run_for(verb, runs)
     before, project = everything(), Project.objects.filter(pk=lab.project.pk)

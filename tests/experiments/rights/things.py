@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.urls import URLPattern, URLResolver, get_resolver
-
 from accounts import invitations
 from accounts.models import ApiToken, Membership, User
 from accounts.tokens import create_token
@@ -44,6 +42,7 @@ from leaderboard.boards.compute import ensure_ladder
 from leaderboard.votes import voting
 from leaderboard.votes.voters import person_voter
 from tests.experiments import contest_rows
+from tests.experiments.api.handlers import routes
 from tests.experiments.reports import deliberations
 from tests.experiments.reviews import reviewed
 from tests.experiments.rights.people import Lab
@@ -57,22 +56,21 @@ BY_CONTEST += ["api-executions"]
 BY_TALK = ["talk-figures", "message-tokens"]
 BY_CAMPAIGN = ["campaign-live", "campaign-stop", "campaign-resume"]
 BY_CAMPAIGN += ["api-campaign", "api-campaign-stop", "api-campaign-resume"]
+FORMATS = {"run-export": "jsonl", "ladder-download": "csv", "ladder-picture": "svg", "board-export": "slim"}
+BY_ID = """
+    exports:bulk imported:brought files:file links:link seats:seat scenarios:scenario instruments:instrument cases:case
+    changes:scenario presets:preset new:upload uploads:upload samples:sample contestants:left battles:battle
+    compare:talk review:queue queues:queue items:item notes:note views:view favorites:favorite keys:key
+    webhooks:webhook deliveries:delivery budgets:budget projects:project members:guest invitations:invitation
+    conversations:asked studies:study
+"""  # parts of addresses, and the thing whose id comes next
 
 
 def addresses() -> Iterator[tuple[str, str]]:
     """(name, route) of every address but the admin's, which has rights of its own."""
-    for name, route in _below(get_resolver().url_patterns, ""):
+    for route, one in routes():
         if not route.startswith(("admin/", "^admin")) and "drf_format_suffix" not in route:
-            yield name or route, route
-
-
-def _below(patterns: Any, prefix: str) -> Iterator[tuple[str, str]]:
-    for pattern in patterns:
-        route = f"{prefix}{pattern.pattern}"
-        if isinstance(pattern, URLPattern):
-            yield pattern.name or "", route
-        elif isinstance(pattern, URLResolver):
-            yield from _below(pattern.url_patterns, route)
+            yield one.name or route, route
 
 
 class Things:
@@ -166,62 +164,26 @@ class Things:
     @cache  # noqa: B019 - there is one of them in a test
     def _by_place(self, run: Run) -> dict[str, Any]:
         return {
+            **{part: getattr(self, thing).pk for part, thing in (pair.split(":") for pair in BY_ID.split())},
             "runs": run.pk,
-            "experiments": self.arena.experiment_id,
+            **dict.fromkeys(("experiments", "scans"), self.arena.experiment_id),
             "messages": run.messages.exclude(call=None).first().pk,
             "calls": run.calls.first().pk,
-            "files": self.file.pk,
-            "exports": self.bulk.pk,
-            "imported": self.brought.pk,
             "help": "quickstart",
             "cycles": self.contest.cycles.first().pk,
-            "links": self.link.pk,
             "s": self.secret,
-            "seats": self.seat.pk,
             "tokens": self.token.token_key,
-            "scenarios": self.scenario.pk,
-            "instruments": self.instrument.pk,
-            "cases": self.case.pk,
-            "scans": self.arena.experiment_id,
-            "changes": self.scenario.pk,
-            "presets": self.preset.pk,
             "datasets": self.dataset.slug,
-            "new": self.upload.pk,
-            "uploads": self.upload.pk,
-            "leaderboard": self.ladder.slug,
-            "ladders": self.ladder.slug,
-            "boards": self.ladder.slug,
-            "samples": self.sample.pk,
-            "contestants": self.left.pk,
-            "battles": self.battle.pk,
+            **dict.fromkeys(("leaderboard", "ladders", "boards", "subsets"), self.ladder.slug),
             "images": NOTHING,
-            "imports": UUID(int=0),
-            "import": UUID(int=0),
-            "compare": self.talk.pk,
-            "ranking": 1,
-            "review": self.queue.pk,
-            "queues": self.queue.pk,
-            "items": self.item.pk,
-            "notes": self.note.pk,
-            "views": self.view.pk,
-            "favorites": self.favorite.pk,
+            **dict.fromkeys(("imports", "import"), UUID(int=0)),
+            **dict.fromkeys(("ranking", "sign-ins"), 1),
             "rubrics": self.queue.rubric_id,
-            "keys": self.key.pk,
-            "webhooks": self.webhook.pk,
             "providers": self.key.provider_id,
             "models": self.key.provider.models.first().pk,
-            "deliveries": self.delivery.pk,
-            "budgets": self.budget.pk,
-            "projects": self.project.pk,
             "people": self.people["stranger"].pk,
-            "members": self.guest.pk,
-            "invitations": self.invitation.pk,
-            "conversations": self.asked.pk,
-            "subsets": self.ladder.slug,
             "oidc": "nowhere",
-            "studies": self.study.pk,
             "public-arena": "01a20893-3c44-7317-9091-f9006bd0d7d4",
-            "sign-ins": 1,
         }
 
     def _word(self, name: str, word: str, before: str) -> Any:
@@ -235,7 +197,7 @@ class Things:
             "verb": "lock",
             "workflow": "starchamber",
             **dict.fromkeys(("number", "before", "after"), 1),
-            "format": _format(name),
+            "format": FORMATS.get(name, "html"),
             "turn": 1,
         }
         if before == "vote" and word == "slug":
@@ -254,8 +216,3 @@ class Things:
         if name in BY_CONTEST:
             return self.contest
         return self.talk if name in BY_TALK else self.arena
-
-
-def _format(name: str) -> str:
-    known = {"run-export": "jsonl", "ladder-download": "csv", "ladder-picture": "svg", "board-export": "slim"}
-    return known.get(name, "html")
