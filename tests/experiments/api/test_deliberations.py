@@ -36,15 +36,11 @@ def test_the_ranking_is_the_latest_count_with_every_methods_values_and_order(api
     is_problem(api.get(path, turn="first"), 400, "whole number")
 
 
-def offering(run):
+def test_a_council_is_asked_further_in_words_while_it_listens(api, council, debate, start, nobody_is_woken, is_problem):
+    run = start(council())
     Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED, stop_reason="your_turn")
     data = {"default": "", "actions": ["send", "deliberate"], "error": ""}
     Step.objects.create(run=run, key="turn/1/next", kind="offer", purpose="your_turn", turn=1, data=data)
-    return run
-
-
-def test_a_council_is_asked_further_in_words_while_it_listens(api, council, debate, start, nobody_is_woken, is_problem):
-    run = offering(start(council()))
     said, path = api.get(f"runs/{run.pk}/").json(), f"runs/{run.pk}/ask/"
     assert (said["state"], said["waiting_for"], said["mode"]) == ("completed", None, None)
     assert (said["offer"]["key"], said["offer"]["reason"]) == ("turn/1/next", "your_turn")

@@ -83,26 +83,18 @@ def test_a_shelf_is_read_page_by_page_and_back(api, alice, is_problem, path):
         is_problem(api.get(f"{path}?{asked}"), status)
 
 
-def slugs(response):
-    return {model["slug"] for model in response.json()["results"]}
-
-
-@pytest.fixture
-def catalogue(provider, monkeypatch):
-    """One model that can be asked, and one for each reason why not."""
+def test_models_are_listed_in_the_order_of_their_names_and_as_such_if_they_cannot_be_asked(api, provider, monkeypatch):
     monkeypatch.delenv("A_KEY_OF_NOBODY", raising=False)
     add_model("sim/neutral", label="Neutral", capabilities={"images": True})
     add_model("sim/off", is_active=False)
-    closed = Provider.objects.create(name="closed", base_url="https://api.example.org/v1", is_active=False)
-    keyless = Provider.objects.create(
-        name="keyless", base_url="https://b.example.org/v1", api_key_env="A_KEY_OF_NOBODY"
-    )
-    ProviderModel.objects.create(provider=closed, slug="closed/one", upstream="one", label="One")
-    ProviderModel.objects.create(provider=keyless, slug="keyless/one", upstream="one", label="One")
-    return {"sim/off", "closed/one", "keyless/one"}
+    for name, about in (("closed", {"is_active": False}), ("keyless", {"api_key_env": "A_KEY_OF_NOBODY"})):
+        other = Provider.objects.create(name=name, base_url=f"https://{name}.example.org/v1", **about)
+        ProviderModel.objects.create(provider=other, slug=f"{name}/one", upstream="one", label="One")
+    unavailable = {"sim/off", "closed/one", "keyless/one"}
 
+    def slugs(response):
+        return {model["slug"] for model in response.json()["results"]}
 
-def test_models_are_listed_in_the_order_of_their_names_and_as_such_if_they_cannot_be_asked(api, catalogue):
     models = api.get("models/").json()["results"]
     available = api.get("models/", available="true")
 
@@ -110,9 +102,9 @@ def test_models_are_listed_in_the_order_of_their_names_and_as_such_if_they_canno
     [neutral] = [model for model in models if model["slug"] == "sim/neutral"]
     about = {"provider": "simulated", "simulated": True, "capabilities": {"images": True}}
     assert neutral == {"slug": "sim/neutral", "label": "Neutral", "available": True, **about}
-    assert {model["slug"] for model in models if not model["available"]} == catalogue
-    assert slugs(available) == {model["slug"] for model in models} - catalogue
-    assert slugs(api.get("models/", available="false")) == catalogue
+    assert {model["slug"] for model in models if not model["available"]} == unavailable
+    assert slugs(available) == {model["slug"] for model in models} - unavailable
+    assert slugs(api.get("models/", available="false")) == unavailable
 
 
 @pytest.fixture(autouse=True)

@@ -121,16 +121,11 @@ def test_stopping_twice_or_after_the_end_changes_nothing_more_and_only_what_fail
         assert (event.type, event.data) == ("experiment_state", {"state": "stopping", "by": "alice"})
 
 
-@pytest.fixture
-def waiting(arena, start, drive):
-    begun = start(arena(mode="manual", max_turns=1))
-    drive()
-    return Run.objects.get(pk=begun.pk)
-
-
 def test_what_is_waited_for_is_told_as_it_would_be_sent_and_what_makes_no_sense_asks_nobody(
-    api, waiting, drive, provider, is_problem
+    api, arena, start, drive, provider, is_problem
 ):
+    waiting = start(arena(mode="manual", max_turns=1))
+    drive()
     asked, path = api.get(f"runs/{waiting.pk}/").json()["waiting_for"], f"runs/{waiting.pk}/say/"
     assert (asked["key"], asked["reason"], asked["seat"]) == ("turn/1/A/prompt", "turn_start", "A")
     assert {"send", "default", "skip", "next", "end"} <= set(asked["actions"])

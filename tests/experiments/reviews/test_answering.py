@@ -47,9 +47,10 @@ def test_the_same_answer_sent_twice_is_one_and_another_is_a_version_beside_the_o
         ReviewAnswer.objects.update(note="Changed.")
 
 
-@each_case(
-    ("fields", "where"),
-    [
+def test_what_cannot_be_taken_or_is_beside_the_text_or_on_another_run_is_refused_by_its_field(item, bob, alice):
+    elsewhere = reviewed.record(alice).run.messages.first().pk
+    beside = [comment(item, 0, 10_000), comment(item, 9, 9), comment(item, 9, 3), Remark(elsewhere, 0, 3, "x")]
+    for fields, where in (
         ({"cooperation": 0.3}, "cooperation"),
         ({"cooperation": float("nan")}, "cooperation"),
         ({"cooperation": None}, "answer"),
@@ -59,13 +60,11 @@ def test_the_same_answer_sent_twice_is_one_and_another_is_a_version_beside_the_o
         ({"labels": {"mood": ["good"]}}, "mood"),
         ({"flags": ("invented",)}, "flags"),
         ({"note": "a\0b"}, "note"),
-    ],
-)
-def test_what_cannot_be_taken_is_refused_by_its_field(item, bob, fields, where):
-    with pytest.raises(Invalid) as refused:
-        reviewed.answer(item, bob, **fields)
-
-    assert list(refused.value.errors) == [where]
+        *(({"remarks": (remark,)}, "comments") for remark in beside),
+    ):
+        with pytest.raises(Invalid) as refused:
+            reviewed.answer(item, bob, **fields)
+        assert list(refused.value.errors) == [where], fields
     assert not ReviewAnswer.objects.exists()
 
 
@@ -104,13 +103,6 @@ def test_a_comment_keeps_its_words_and_is_found_again_where_they_stand_once(item
         assert answer_form.place_of(said.comments.select_related("message").get()) is None
         assert answer_form.lost(said) == list(said.comments.all())
         assert answer_form.fields_of(said)["place"] == []
-
-
-@each_case(("start", "end"), [(0, 10_000), (9, 9), (9, 3), (None, None)])
-def test_a_comment_beside_the_text_or_on_another_run_is_refused(item, bob, alice, start, end):
-    remark = comment(item, start, end) if end else Remark(reviewed.record(alice).run.messages.first().pk, 0, 3, "x")
-    with pytest.raises(Invalid):
-        reviewed.answer(item, bob, remarks=(remark,))
 
 
 def test_places_count_characters_whatever_they_are():

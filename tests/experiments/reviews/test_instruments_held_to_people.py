@@ -22,9 +22,6 @@ def scan(alice):
     return made
 
 
-# --- the sample ---
-
-
 def test_a_sample_has_equally_many_of_each_value_with_their_chances_and_asks_the_instruments_questions(scan, bob):
     queue = scan.sampled(bob, size=12, seed=4)
     items = list(queue.items.all())
@@ -89,9 +86,6 @@ def test_a_sample_that_says_nothing_or_of_a_scan_under_way_is_refused_and_leaves
     with pytest.raises(Conflict):
         scan.sampled(bob)
     assert not scan.version.queues.exists()
-
-
-# --- the card ---
 
 
 def test_the_card_has_agreement_by_the_samples_weights_and_the_corrected_rate_of_what_one_sees(scan, alice, dora, bob):
@@ -178,9 +172,6 @@ def test_each_kind_of_dimension_is_a_quantity_with_its_level_and_figures(alice):
     assert [figure.name for one in found for figure in figures(one)] == [
         *("signs.warm", "signs.cold", "order.warm", "order.cold", "times", "words", "strength"),
     ]
-
-
-# --- pages and the API ---
 
 
 def test_a_researcher_sends_a_sample_from_the_page_and_reads_the_card(scan, alice, bob, read):

@@ -21,12 +21,6 @@ def _all(people: tuple[str, ...], answer: Any, **but: Any) -> dict[str, Any]:
     return dict.fromkeys(people, answer) | but
 
 
-# Pages of the Django admin about a private run: administrators read them, which is recorded; others are sent to the
-# admin's sign-in, whether there is such a run or not. The run's own page stays unknown to administrators, too.
-ADMIN_PAGES = ("experiments_run_change", "experiments_message_change", "experiments_message_changelist")
-IN_THE_ADMIN = rule(visitor=TOLD, everybody=TOLD, admin=YES)
-PRIVATE_RUN = rule(visitor=SIGN_IN, owner=YES)
-
 RULES: dict[str, tuple[Rule, str]] = {
     "open": (
         rule(visitor=YES, everybody=YES),
