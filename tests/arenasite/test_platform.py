@@ -272,24 +272,18 @@ def provider():
         yield provider
 
 
-@pytest.fixture
-def started(start, provider, tmp_path):
-    """A platform with runs that nobody drives yet, and how it is started."""
+def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(start, provider, tmp_path):
     data = tmp_path / "data"
     prepare = PREPARE.replace("BASE", repr(provider.base_url)).replace("MODEL", repr(MODEL))
     with_tables(data)
     told = manage("shell", "-v0", "-c", prepare, ARENA_DATA=str(data))
     assert told.returncode == 0, told.stderr
-    platform = start("--workers", "1", data=data, ARENA_DRAIN_SECONDS="120").wait_until_ready()
+    started = start("--workers", "1", data=data, ARENA_DRAIN_SECONDS="120").wait_until_ready()
     headers = {"Authorization": f"Bearer {told.stdout.split()[-1]}"}
-    with httpx.Client(base_url=f"http://localhost:{platform.port}/api/", headers=headers, timeout=120) as api:
+    with httpx.Client(base_url=f"http://localhost:{started.port}/api/", headers=headers, timeout=120) as api:
         made = api.post("experiments/", json=EXPERIMENT)
         assert made.status_code == 201, made.text
         assert api.post(f"experiments/{made.json()['id']}/start/", json={"repeats": RUNS}).status_code == 201
-    return platform
-
-
-def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(started, start, provider):
     wait_until(lambda: _speaking(provider) == RUNS, "all runs to speak")
 
     code = started.end()

@@ -11,7 +11,9 @@ from tests.experiments.repeated import ended, judged
 from tests.rivals import at_once
 
 
-def test_an_experiment_is_created_as_it_was_asked_for_and_starts_nothing(api, body, alice, counts, nobody_is_woken):
+def test_an_experiment_is_created_as_it_was_asked_for_and_starts_nothing_and_an_estimate_creates_nothing(
+    api, body, alice, counts, nobody_is_woken
+):
     body["cast"]["A"] |= {"persona": "Negotiator", "params": {"temperature": 0.2, "max_tokens": 300, "seed": 9}}
     response = api.post("experiments/", body)
 
@@ -37,11 +39,7 @@ def test_an_experiment_is_created_as_it_was_asked_for_and_starts_nothing(api, bo
     assert (listed["next"], listed["previous"]) == (None, None)
     assert api.get("experiments/", workflow="council").json()["results"] == []
 
-
-def test_the_participants_are_taken_as_they_are_listed_and_an_estimate_creates_nothing(api, body, counts):
-    listed = api.post("experiments/", body).json()["cast"]
-    before = counts()["Experiment"]
-
+    listed, before = said["cast"], counts()["Experiment"]
     found = api.post("experiments/estimate/", {**body, "cast": listed, "repeats": 3}).json()
     twice = api.post("experiments/estimate/", {**body, "cast": [*listed, listed[0]]})
 

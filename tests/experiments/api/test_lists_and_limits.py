@@ -14,13 +14,6 @@ from tests.cases import each_case
 from tests.fixtures import add_model
 
 
-@pytest.fixture
-def ended(arena, start):
-    run = start(arena())
-    Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED)
-    return run
-
-
 @each_case("path", ["runs/", "experiments/", "models/", "ladders/", "presets/"])
 def test_what_has_not_changed_is_not_sent_again(api, arena, path):
     first = api.get(path)
@@ -38,7 +31,11 @@ def test_what_has_not_changed_is_not_sent_again(api, arena, path):
         assert changed["ETag"] != first["ETag"]
 
 
-def test_of_a_run_that_has_ended_the_rows_are_not_even_read(api, charlies, ended):
+def test_of_a_run_that_has_ended_the_rows_are_not_even_read_and_who_asks_and_which_run_is_looked_up_once(
+    api, charlies, arena, start, django_assert_num_queries
+):
+    ended = start(arena())
+    Run.objects.filter(pk=ended.pk).update(state=Run.State.COMPLETED)
     path = f"/api/runs/{ended.pk}/events/"
     known = {"If-None-Match": api.client.get(path, headers=api.headers)["ETag"]}
 
@@ -51,8 +48,6 @@ def test_of_a_run_that_has_ended_the_rows_are_not_even_read(api, charlies, ended
     Run.objects.filter(pk=ended.pk).update(last_seq=99)
     assert api.client.get(path, headers={**api.headers, **known}).status_code == 200, "it went on"
 
-
-def test_who_asks_and_which_run_is_looked_up_once(api, ended, django_assert_num_queries):
     for part in ("events", "calls", "messages"):
         path = f"/api/runs/{ended.pk}/{part}/"
         api.client.get(path, headers=api.headers)

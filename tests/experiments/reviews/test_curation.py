@@ -263,16 +263,10 @@ def test_what_is_looked_for_at_the_desk(run, alice, bob, dora, cora):
     browser, api = signed_in(cora), Api(create_token(cora))
 
     for asked, finds in (
-        ({"search": "panels"}, True),
-        ({"search": "nowhere"}, False),
-        ({"owner": "alice"}, True),
-        ({"flag": "refusal"}, True),
-        ({"flag": "truncated"}, False),
-        ({"workflow": "council"}, False),
+        *((one, True) for one in ({"search": "panels"}, {"owner": "alice"}, {"flag": "refusal"}, {"show": "flagged"})),
         ({"disagreement": "0.25"}, True),
-        ({"disagreement": "0.75"}, False),
-        ({"show": "flagged"}, True),
-        ({"show": "approved"}, False),
+        *((one, False) for one in ({"search": "nowhere"}, {"flag": "truncated"}, {"workflow": "council"})),
+        *((one, False) for one in ({"disagreement": "0.75"}, {"show": "approved"})),
     ):
         page = browser.get(reverse("review-desk"), asked)
         listed = api.get("review/runs/", **asked).json()["results"]

@@ -62,13 +62,6 @@ def modules():
     return [module for module in known if getattr(module, "__file__", None)]
 
 
-def tree():
-    found = [errors.Refusal]
-    for one in found:
-        found += one.__subclasses__()
-    return [one for one in found if not one.__module__.startswith("tests")]
-
-
 def made(kind):
     for arguments in (({"name": ["Because."]},), ("Because.",), (2,)):
         try:
@@ -81,15 +74,15 @@ def made(kind):
     raise AssertionError(kind)
 
 
-def on_a_page(error):
-    request = RequestFactory().post("/", headers={"Accept": "application/json"})
-    return RefusingMiddleware(lambda _request: None).process_exception(request, error).status_code
-
-
 def test_every_class_of_refusal_has_one_status_and_says_it():
-    for kind in tree():
+    kinds = [errors.Refusal]
+    for kind in kinds:
+        kinds += [one for one in kind.__subclasses__() if not one.__module__.startswith("tests")]
+    request = RequestFactory().post("/", headers={"Accept": "application/json"})
+    for kind in kinds:
         error = made(kind)
-        assert on_a_page(error) == problem_response(error, {}).status_code == kind.status, kind
+        page = RefusingMiddleware(lambda _request: None).process_exception(request, error)
+        assert page.status_code == problem_response(error, {}).status_code == kind.status, kind
         if kind.__module__ == errors.__name__ and kind is not errors.Refusal:
             assert inspect.getdoc(kind).startswith(f"{kind.status.value}: "), kind
 

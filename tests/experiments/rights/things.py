@@ -10,6 +10,7 @@ from uuid import UUID
 from accounts import invitations
 from accounts.models import ApiToken, Membership, User
 from accounts.tokens import create_token
+from experiments import models
 from experiments.lab.budgets import budgeting
 from experiments.lab.keys import keyring
 from experiments.lab.webhooks import hooks
@@ -20,18 +21,6 @@ from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.library.datasets import demonstration
 from experiments.library.instruments import cases
 from experiments.library.instruments import services as instruments
-from experiments.models import (
-    Annotation,
-    Battle,
-    ClientTalk,
-    Dataset,
-    Experiment,
-    Provider,
-    Run,
-    RunImport,
-    SeatedPerson,
-    Upload,
-)
 from experiments.runs import actions
 from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import REPORTS
@@ -76,19 +65,21 @@ def addresses() -> Iterator[tuple[str, str]]:
 class Things:
     """arena is a run that was played; the others are written row by row. All but a dataset belong to the project."""
 
-    def __init__(self, lab: Lab, arena: Run, talk: Run, pictures: Path) -> None:
+    def __init__(self, lab: Lab, arena: models.Run, talk: models.Run, pictures: Path) -> None:
         self._known: dict[tuple[str, str], str] = {}
         self.owner: User = lab.people["owner"]
         self.arena, self.talk = arena, talk
         self.council = deliberations.council(self.owner).run
         self.contest = contest_rows.contest(self.owner, 1).run
-        self.asked = ClientTalk.objects.create(owner=self.owner, system="council", run=self.council)
+        self.asked = models.ClientTalk.objects.create(owner=self.owner, system="council", run=self.council)
         self._make_a_ladder()
-        Experiment.objects.filter(owner=self.owner).update(project=lab.project, visibility="project")
+        models.Experiment.objects.filter(owner=self.owner).update(project=lab.project, visibility="project")
         self.bulk = bulk.ask({}, by=self.owner, format_=BULK_FORMATS["csv"], language="en")
-        self.brought = RunImport.objects.create(owner=self.owner, name="a.json", size=1, sha256=NOTHING, state="ready")
+        self.brought = models.RunImport.objects.create(
+            owner=self.owner, name="a.json", size=1, sha256=NOTHING, state="ready"
+        )
         self.file = jobs.request_file(arena, by=self.owner, format_=REPORTS["html"], language="en")
-        self.seat = SeatedPerson.objects.create(experiment=arena.experiment, seat="C", person=self.owner)
+        self.seat = models.SeatedPerson.objects.create(experiment=arena.experiment, seat="C", person=self.owner)
         self.link, self.secret = sharing.create_link(arena.experiment, by=self.owner)
         create_token(self.owner, name="mine")
         self.token = ApiToken.objects.get(user=self.owner)
@@ -101,7 +92,7 @@ class Things:
         unit = {"unit": "message", "place": 1, "subject": ""}
         self.case = cases.keep(self.instrument, arena, by=self.owner, **unit, expected={"refuses": "no"})
         said = {"version": version, "unit": "run", "dimension": version.parsed.dimensions[0].name, "judge": "opus"}
-        Annotation.objects.create(run=self.arena, made_in=self.arena, **said)
+        models.Annotation.objects.create(run=self.arena, made_in=self.arena, **said)
         self.preset = presets.save_preset(owner=self.owner, name="Mine", context="Be brief.")
         council = {"cast": {f"member-{n}": {"model": "sim/judge:first=0"} for n in (1, 2)}, "config": {}}
         self.seats = presets.save_setup(owner=self.owner, workflow="council", name="Mine", content=council)
@@ -109,15 +100,15 @@ class Things:
             owner=self.owner, title="Mine", design=designs.design(), plan=designs.plan(), project=str(lab.project.pk)
         )
         self._make_what_surrounds_it(lab)
-        self.upload = Upload.objects.create(
-            owner=self.owner, kind=Upload.Kind.SAMPLES, name="a.csv", size=1, dataset=self.dataset
+        self.upload = models.Upload.objects.create(
+            owner=self.owner, kind=models.Upload.Kind.SAMPLES, name="a.csv", size=1, dataset=self.dataset
         )
 
     def _make_what_surrounds_it(self, lab: Lab) -> None:
         self.project, self.people = lab.project, lab.people
         self.guest = User.objects.create_user("the-guest")
         Membership.objects.create(project=lab.project, user=self.guest, role=Membership.Role.WATCHER)
-        self.key = keyring.add(by=self.owner, provider=Provider.objects.first(), key="sk-nobody-reads-this-key")
+        self.key = keyring.add(by=self.owner, provider=models.Provider.objects.first(), key="sk-nobody-reads-this-key")
         self.budget = budgeting.set_budget(self.arena.experiment, by=self.owner, tokens=10**9)
         self.webhook, _ = hooks.add(by=self.owner, url="https://example.org/", events=["run.completed"])
         self.delivery = hooks.test(self.webhook, by=self.owner)
@@ -131,8 +122,8 @@ class Things:
         self.favorite = favorites.mark("contestant", "oak", by=self.owner)
 
     def _make_a_ladder(self) -> None:
-        self.dataset: Dataset = demonstration.make_text(self.owner)
-        Dataset.objects.filter(pk=self.dataset.pk).update(visibility="private")
+        self.dataset: models.Dataset = demonstration.make_text(self.owner)
+        models.Dataset.objects.filter(pk=self.dataset.pk).update(visibility="private")
         judge = add_model("sim/judge:first=0")
         asked = {"config": {"dataset": self.dataset.slug, "prompt": "text_quality"}}
         self.campaign = actions.create(
@@ -143,7 +134,7 @@ class Things:
         self.sample = self.dataset.samples.first()
         self.left, self.right = self.dataset.contestants.order_by("pk")[:2]
         pair = {"sample": self.sample, "left": self.left, "right": self.right}
-        self.battle = Battle.objects.create(board=board, winner="left", experiment=self.campaign, **pair)
+        self.battle = models.Battle.objects.create(board=board, winner="left", experiment=self.campaign, **pair)
         self.ladder = ensure_ladder(board)
         self.offer = voting.shown_pair(voting.offer(self.dataset, voter=person_voter(self.owner)))
 
@@ -162,7 +153,7 @@ class Things:
         return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(self._word(name, found[1], before)), part)
 
     @cache  # noqa: B019 - there is one of them in a test
-    def _by_place(self, run: Run) -> dict[str, Any]:
+    def _by_place(self, run: models.Run) -> dict[str, Any]:
         return {
             **{part: getattr(self, thing).pk for part, thing in (pair.split(":") for pair in BY_ID.split())},
             "runs": run.pk,
@@ -210,7 +201,7 @@ class Things:
             return 1
         return by_word[word] if word in by_word else self._by_place(self._run(name))[before]
 
-    def _run(self, name: str) -> Run:
+    def _run(self, name: str) -> models.Run:
         if name in BY_COUNCIL:
             return self.council
         if name in BY_CONTEST:
