@@ -23,13 +23,8 @@ from tests.scripted import Scripted, serving
 
 PASSWORD = "arena-demo-only"
 FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
 ]
 AXE = Path(axe.__file__).parent / "axe.min.js"
 PATIENCE = 120_000  # milliseconds
@@ -230,15 +225,8 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
     errors: list[str] = []
 
     def open_page(**options: Any) -> Page:
-        contexts.append(
-            browser.new_context(
-                **{
-                    "viewport": {"width": 1280, "height": 900},
-                    "reduced_motion": "reduce",  # drawing costs more than all the rest
-                    **options,
-                }
-            )
-        )
+        by_default = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}  # drawing costs most
+        contexts.append(browser.new_context(**{**by_default, **options}))
         contexts[-1].set_default_timeout(PATIENCE)
         page = contexts[-1].new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
