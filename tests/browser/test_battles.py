@@ -187,6 +187,12 @@ def withdraw_a_contestant(lab: Lab, page: Page, outside: Page, slug: str, ladder
     is_well(outside)
 
 
+def answer_with(page: Page, status: int) -> None:
+    """As a proxy does that stands before the platform."""
+    answer = {"status": status, "body": "<h1>No</h1>", "content_type": "text/html"}
+    page.route("**/datasets/new/", lambda route: route.fulfill(**answer))
+
+
 def test_a_file_that_cannot_be_read_says_why_and_one_that_is_not_taken_can_be_sent_again(
     lab: Lab, sign_in: SignIn, tmp_path: Path
 ) -> None:
@@ -195,8 +201,7 @@ def test_a_file_that_cannot_be_read_says_why_and_one_that_is_not_taken_can_be_se
     page.goto(f"{lab.url}/datasets/new/")
     page.set_input_files("#id_file", str(tmp_path / "bad.zip"))
     for status, words in ((413, "larger than the server allows"), (502, "refused it (502)")):
-        answer = {"status": status, "body": "<h1>No</h1>", "content_type": "text/html"}  # of a proxy before it
-        page.route("**/datasets/new/", lambda route, answer=answer: route.fulfill(**answer))
+        answer_with(page, status)
         page.click("main button.primary")
         expect(page.locator("[data-sent]")).to_contain_text(words)
         expect(page.locator("main button.primary")).to_be_enabled()

@@ -16,7 +16,7 @@ IS_INSIDE = """popup => {
 }"""
 
 
-def test_the_header_has_a_palette_by_keyboard_one_open_menu_and_the_drawer_of_a_phone(
+def test_the_header_has_a_palette_one_open_menu_and_a_drawer_and_forms_a_column_beside_or_are_narrow(
     lab: Lab, sign_in: SignIn
 ) -> None:
     page = sign_in()
@@ -46,10 +46,7 @@ def test_the_header_has_a_palette_by_keyboard_one_open_menu_and_the_drawer_of_a_
     page.get_by_role("link", name="Import runs").click()
     page.wait_for_url(re.compile("/runs/import/"))
 
-
-def test_set_up_pages_have_a_column_beside_or_are_narrow(lab: Lab, sign_in: SignIn) -> None:
-    """Without models beside the prompt, lines would be too long to read on a wide window."""
-    page = sign_in()
+    # Without models beside the prompt, lines would be too long to read on a wide window
     page.set_viewport_size({"width": 1440, "height": 900})
     for address, width, columns in (("/debate/", 1000, 1), ("/council/", 1280, 2)):
         page.goto(f"{lab.url}{address}")
