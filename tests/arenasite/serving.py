@@ -11,16 +11,11 @@ from pathlib import Path
 import httpx
 from django.conf import settings
 
-from arenasite.supervisor.places import listen
+from tests.arenasite.platforms import free_port
 from tests.fixtures import environment, wait_until
 
 OURS = "arenasite.asgi:application"
 DAPHNE = ("-m", "arenasite.server")
-
-
-def any_free(host: str) -> int:
-    with listen(host, 0) as listener:
-        return int(listener.getsockname()[1])
 
 
 @contextmanager
@@ -47,7 +42,7 @@ def started(
 @contextmanager
 def served(application: str = OURS, *, folder: Path | None = None, path: str = "/", **variables: str) -> Iterator[str]:
     """Its address, once `path` is answered with 200."""
-    port = any_free("127.0.0.1")
+    port = free_port()
     address = f"http://127.0.0.1:{port}"
     with started("-p", str(port), application, folder=folder, **variables) as process:
         wait_until(lambda: is_answered(address + path) or process.poll() is not None, "the server")

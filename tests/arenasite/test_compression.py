@@ -3,7 +3,6 @@
 import gzip
 from pathlib import Path
 
-import pytest
 from django.conf import settings
 from django.test import Client, RequestFactory, override_settings
 from whitenoise.middleware import WhiteNoiseMiddleware
@@ -14,19 +13,14 @@ STYLES = "/static/site.css"
 COMPRESSING = {"Accept-Encoding": "gzip, br"}
 
 
-@pytest.fixture
-def ask():
-    with override_settings(WHITENOISE_USE_FINDERS=True, WHITENOISE_AUTOREFRESH=True):
-        files = CompressionMiddleware(WhiteNoiseMiddleware(lambda _request: None))
+@override_settings(WHITENOISE_USE_FINDERS=True, WHITENOISE_AUTOREFRESH=True)
+def test_styles_are_compressed_once_and_not_sent_again_to_a_browser_that_has_them(monkeypatch):
+    files = CompressionMiddleware(WhiteNoiseMiddleware(lambda _request: None))
 
-        def ask(**headers):
-            answer = files(RequestFactory().get(STYLES, headers=headers))
-            return answer, b"".join(answer)
+    def ask(**headers):
+        answer = files(RequestFactory().get(STYLES, headers=headers))
+        return answer, b"".join(answer)
 
-        yield ask
-
-
-def test_styles_are_compressed_once_and_not_sent_again_to_a_browser_that_has_them(ask, monkeypatch):
     whole = (Path(settings.BASE_DIR) / STYLES.removeprefix("/")).read_bytes()
     first, sent = ask(**COMPRESSING)
     again, nothing = ask(**COMPRESSING, **{"If-None-Match": first["ETag"]})

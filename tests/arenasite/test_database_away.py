@@ -1,7 +1,5 @@
 """While the database is away, programs are told when to come back, and whether anything may have been done."""
 
-from contextlib import contextmanager
-
 import pytest
 from django.db import OperationalError, connection
 
@@ -10,19 +8,13 @@ from tests.fixtures import signed_in
 pytestmark = pytest.mark.django_db
 
 
-@contextmanager
-def database_away():
+def test_who_asks_is_told_when_to_come_back_and_of_a_change_nobody_says_that_it_was_not_done(alice):
     def refuse(*_arguments):
         raise OperationalError("the server closed the connection unexpectedly")
 
-    with connection.execute_wrapper(refuse):
-        yield
-
-
-def test_who_asks_is_told_when_to_come_back_and_of_a_change_nobody_says_that_it_was_not_done(alice):
     browser = signed_in(alice)
     browser.raise_request_exception = False
-    with database_away():
+    with connection.execute_wrapper(refuse):
         asked = browser.get("/api/runs/")
         changed = browser.post("/api/runs/import/", {}, content_type="application/json")
         page = browser.get("/")

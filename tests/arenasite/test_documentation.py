@@ -20,7 +20,8 @@ def page(client, address):
 
 
 def test_visitors_read_every_page_and_no_link_or_picture_in_them_is_dead(client):
-    shown = {address: page(client, address) for address in map(address_of, pages())}
+    others = [reverse("documentation-page", args=[name]) for name in pages() if name != "index"]
+    shown = {address: page(client, address) for address in (reverse("documentation"), *others)}
     dead = []
     for address, found in shown.items():
         [article] = found.xpath("//article")
@@ -34,10 +35,6 @@ def test_visitors_read_every_page_and_no_link_or_picture_in_them_is_dead(client)
         sources = article.xpath(".//img/@src")
         dead += [(address, source) for source in sources if not finders.find(source.partition("static/")[2])]
     assert dead == []
-
-
-def address_of(name):
-    return reverse("documentation") if name == "index" else reverse("documentation-page", args=[name])
 
 
 def test_a_search_finds_sections_headings_first_and_there_is_no_other_page(client):

@@ -10,7 +10,8 @@ from websockets.sync.client import connect
 
 from arenasite.server.websockets import KERNEL_BYTES, MOST_WAITING, TOO_SLOW, text_frame
 from benchmarks.load import frames
-from tests.arenasite.serving import any_free, listens, started
+from tests.arenasite.platforms import free_port
+from tests.arenasite.serving import listens, started
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
@@ -59,7 +60,7 @@ runpy.run_module("arenasite.server", run_name="__main__")
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Saying"]:
     """One that says much at once when it is asked to; whoever takes nothing for a second has to go."""
-    folder, port = tmp_path_factory.mktemp("saying"), any_free("127.0.0.1")
+    folder, port = tmp_path_factory.mktemp("saying"), free_port()
     (folder / "saying.py").write_text(SAYING)
     (folder / "impatient.py").write_text(IMPATIENT)
     with started("-p", str(port), "saying:app", program=("impatient.py",), folder=folder) as process:

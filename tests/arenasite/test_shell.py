@@ -7,13 +7,14 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import ResolverMatch, URLPattern, get_resolver, reverse
+from django.urls import ResolverMatch, reverse
 from django.utils import timezone
 
 from accounts.models import User
 from arenasite import navigation
 from experiments.models import Experiment, ReviewQueue, ReviewRubric, Run
 from experiments.workflows import REGISTRY, surface_of
+from tests.experiments.api.handlers import routes
 from tests.fixtures import signed_in
 from tests.markup import Page
 
@@ -60,23 +61,14 @@ def made(owner, title, state, **fields):
 
 
 def test_every_page_stands_in_a_group_or_is_known_to_stand_in_none():
-    routes = {}
-
-    def collect(patterns):
-        for one in patterns:
-            if isinstance(one, URLPattern):
-                routes.setdefault(one.name, one.default_args)
-            else:
-                collect(one.url_patterns)
-
-    collect(one for one in get_resolver().url_patterns if not str(one.pattern).startswith(("api/", "admin/")))
+    known = {one.name: one.default_args for address, one in routes() if not address.startswith(("api/", "admin/"))}
     all_groups = (navigation.new(), *navigation.GROUPS, navigation.ACCOUNT)
 
     def place(name):
-        match = ResolverMatch(lambda: None, (), routes[name], name)
+        match = ResolverMatch(lambda: None, (), known[name], name)
         return navigation.place_of(match, AnonymousUser(), all_groups)
 
-    assert {name for name in routes if not name.startswith("api-") and place(name) is None} == OUTSIDE
+    assert {name for name in known if not name.startswith("api-") and place(name) is None} == OUTSIDE
 
 
 def test_groups_are_those_that_the_role_may_open_and_a_workflow_starts_in_two_clicks_and_a_prompt(people):

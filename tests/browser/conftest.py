@@ -23,13 +23,8 @@ from tests.scripted import Scripted, serving
 
 PASSWORD = "arena-demo-only"
 FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
 ]
 AXE = Path(axe.__file__).parent / "axe.min.js"
 PATIENCE = 120_000  # milliseconds
@@ -230,15 +225,8 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
     errors: list[str] = []
 
     def open_page(**options: Any) -> Page:
-        contexts.append(
-            browser.new_context(
-                **{
-                    "viewport": {"width": 1280, "height": 900},
-                    "reduced_motion": "reduce",  # drawing costs more than all the rest
-                    **options,
-                }
-            )
-        )
+        by_default = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}  # drawing costs most
+        contexts.append(browser.new_context(**{**by_default, **options}))
         contexts[-1].set_default_timeout(PATIENCE)
         page = contexts[-1].new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
@@ -300,7 +288,7 @@ def assert_same_when_opened_now(page: Page, content: Callable[[Page], Any]) -> N
 
 def violations(page: Page, *, whole: bool = False) -> list[str]:
     """What axe-core finds, as readable lines. Evaluated, because the page's policy lets no foreign script in. It reads
-    style sheets for one rule alone, which tests/arenasite/test_vendored.py holds. Most of its work is the contrast of
+    style sheets for one rule alone, which tests/arenasite/test_templates.py holds. Most of its work is the contrast of
     texts: of those in the same letters on the same ground it is given a few, unless the whole page is wanted.
     """
     page.evaluate(AXE.read_text())

@@ -10,7 +10,6 @@ from playwright.sync_api import Page, expect
 from tests.arenasite.platforms import manage
 from tests.browser import test_first_steps
 from tests.browser.conftest import RUN, Lab, OpenPage, SignIn
-from tests.browser.interactions import Newcomer
 from tests.parts.simulated import running
 
 begin = test_first_steps.begin
@@ -155,7 +154,7 @@ def test_pictures_of_the_lab(camera: Any) -> None:
 
 def test_pictures_of_the_first_steps(lab: Lab, begin: Any, open_page: OpenPage) -> None:
     page = open_page()
-    camera, newcomer = Camera(lab, page), Newcomer(page)
+    camera, newcomer = Camera(lab, page), test_first_steps.Newcomer(page)
     page.set_viewport_size({"width": 960, "height": 720})
     [link] = re.findall(r"Set up +(\S+)", begin().output)
     page.goto(link)

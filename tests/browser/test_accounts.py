@@ -4,7 +4,7 @@ import re
 import time
 
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.conftest import QUICK, RUN, Lab, SignIn, give_password, sign_out, violations
 from tests.fixtures import wait_until
@@ -41,38 +41,17 @@ def test_the_terminal_of_a_demonstration_says_how_to_sign_in_and_names_a_run_of_
 
 def test_from_an_invitation_to_a_public_page(lab: Lab, sign_in: SignIn) -> None:
     admin, mia = sign_in("admin", anew=True), sign_in("")
-    join(mia, invite(lab, admin))
-    with_second_factor(lab, mia)
-    add_key(lab, mia)
-
-    run = play(lab, mia)
-    show_to_the_lab(mia)
-    publish(admin, run)
-    outside = sign_in("")
-    outside.goto(run)
-    expect(outside.locator(MESSAGES)).to_have_count(2 * TURNS)
-    expect(outside.get_by_role("link", name="Sign in")).to_be_visible()
-    assert violations(outside) == []
-
-
-def invite(lab: Lab, admin: Page) -> str:
     admin.goto(f"{lab.url}/people/")
     admin.select_option("#id_role", "researcher")
     admin.click("text=Create invitation")
-    return admin.input_value("#new-link")
-
-
-def join(mia: Page, link: str) -> None:
+    link = admin.input_value("#new-link")
     mia.goto(link)
     mia.fill("#id_username", "mia")
     mia.fill("#id_password1", OWN_PASSWORD)
     mia.fill("#id_password2", OWN_PASSWORD)
     mia.click("main button.primary")
     mia.wait_for_url(re.compile(r":\d+/$"))
-
-
-def with_second_factor(lab: Lab, mia: Page) -> None:
-    """An authenticator app is set up, and asked for at the next sign-in."""
+    # An authenticator app is set up, and asked for at the next sign-in
     mia.goto(f"{lab.url}/account/second-factor/totp/activate/")
     mia.fill("#id_password", OWN_PASSWORD)  # asked for again, because nobody has signed in with it yet
     mia.click("main button.primary")
@@ -88,9 +67,6 @@ def with_second_factor(lab: Lab, mia: Page) -> None:
     mia.fill("#id_code", code_of(secret))
     mia.click("main button.primary")
     mia.wait_for_url(f"{lab.url}/")
-
-
-def add_key(lab: Lab, mia: Page) -> None:
     secret = "sk-story-0123456789abcdef"
     mia.goto(f"{lab.url}/account/keys/")
     mia.select_option("#id_provider", label="story")
@@ -102,9 +78,7 @@ def add_key(lab: Lab, mia: Page) -> None:
     expect(card).to_contain_text("accepted")
     assert secret not in mia.content()
 
-
-def play(lab: Lab, mia: Page) -> str:
-    """The address of a run of hers that is over."""
+    # A run of hers, to its end
     mia.goto(f"{lab.url}/arena/")
     for seat in "AB":
         mia.select_option(f"[name=seat-{seat}-model]", TALKER)
@@ -113,24 +87,23 @@ def play(lab: Lab, mia: Page) -> str:
     mia.click("main button.primary")
     mia.wait_for_url(RUN)
     expect(mia.locator("#ending")).to_contain_text("Completed")
-    return mia.url.split("?")[0]
-
-
-def show_to_the_lab(mia: Page) -> None:
+    run = mia.url.split("?")[0]
     mia.locator(".run-links .more-menu > summary").click()
     mia.locator(".run-links a[href$='/sharing/']").click()
     mia.check("[value=lab]")
     mia.click("main button.primary")
     expect(mia.locator("[value=lab]")).to_be_checked()
-
-
-def publish(admin: Page, run: str) -> None:
-    """Approved first: what nobody has approved is not published."""
+    # Approved first: what nobody has approved is not published
     admin.goto(f"{run}curation/")
     admin.get_by_role("button", name="Approve", exact=True).click()
     expect(admin.get_by_role("button", name="Withdraw approval")).to_be_visible()
     admin.get_by_role("button", name="Publish", exact=True).click()
     expect(admin.locator("main")).to_contain_text("Show to the lab only")
+    outside = sign_in("")
+    outside.goto(run)
+    expect(outside.locator(MESSAGES)).to_have_count(2 * TURNS)
+    expect(outside.get_by_role("link", name="Sign in")).to_be_visible()
+    assert violations(outside) == []
 
 
 def test_a_security_key_is_added_and_opens_the_door(lab: Lab, sign_in: SignIn) -> None:

@@ -43,6 +43,15 @@ IMPATIENT = """
 const { set } = Object.getOwnPropertyDescriptor(XMLHttpRequest.prototype, "timeout");
 Object.defineProperty(XMLHttpRequest.prototype, "timeout", { set(ms) { set.call(this, ms / 15); } });
 """
+BEGUN_EARLY = """async () => {
+  const found = performance.getEntriesByType("resource").find((one) => one.name.includes("/transcript"));
+  const { insert } = await import(found.name);
+  const transcript = document.getElementById("transcript");
+  transcript.insertAdjacentHTML("beforeend", '<article data-live="a-call"></article>');
+  insert('<h3 class="turn" id="turn-9" data-slot="transcript">Turn 9</h3>');
+  insert('<article id="said" data-slot="transcript" data-call="a-call"></article>');
+  return [...transcript.children].slice(-2).map((one) => one.id);
+}"""
 TURNS = 31
 
 
@@ -119,26 +128,7 @@ def test_a_page_whose_redis_was_killed_becomes_the_same_as_one_opened_later(lab:
     expect(page.locator("#ending")).to_be_visible()
     expect(page.locator(MESSAGES)).to_have_count(4)
     assert_same_when_opened_now(page, lambda one: markup(one, "#transcript", "#slot-metrics-A", "#slot-metrics-B"))
-
-
-BEGUN_EARLY = """async () => {
-  const found = performance.getEntriesByType("resource").find((one) => one.name.includes("/transcript"));
-  const { insert } = await import(found.name);
-  const transcript = document.getElementById("transcript");
-  transcript.insertAdjacentHTML("beforeend", '<article data-live="a-call"></article>');
-  insert('<h3 class="turn" id="turn-9" data-slot="transcript">Turn 9</h3>');
-  insert('<article id="said" data-slot="transcript" data-call="a-call"></article>');
-  return [...transcript.children].slice(-2).map((one) => one.id);
-}"""
-
-
-def test_a_message_whose_text_came_before_its_turn_began_stands_below_it(lab: Lab, sign_in: SignIn) -> None:
-    page, run = sign_in(), lab.start()
-    lab.wait_for(run, "ended")
-    page.goto(f"{lab.url}/runs/{run}/")
-    expect(page.locator("#ending")).to_be_visible()
-
-    assert page.evaluate(BEGUN_EARLY) == ["turn-9", "said"]
+    assert page.evaluate(BEGUN_EARLY) == ["turn-9", "said"], "it stands below the turn, though its text came before"
 
 
 def test_where_no_websocket_gets_through_the_page_follows_the_run_to_its_end_and_goes_back_when_one_opens(
@@ -168,18 +158,6 @@ def test_where_no_websocket_gets_through_the_page_follows_the_run_to_its_end_and
         assert_same_when_opened_now(one, lambda this: this.eval_on_selector_all("#transcript > *", ids))
 
 
-@pytest.fixture
-def long(lab: Lab) -> str:
-    """A run of 62 messages, imported."""
-    run = lab.start(judge=False, filter=False)
-    lab.wait_for(run, "ended")
-    record = lab.ask("GET", f"runs/{run}/report/")
-    words = [{name: row[name] for name in ("seat", "model", "text")} for row in record["messages"]]
-    messages = [{**row, "turn": turn} for turn in range(1, TURNS + 1) for row in words]
-    record |= {"messages": messages, "calls": [], "steps": [], "run": {"state": "completed"}}
-    return str(lab.ask("POST", "runs/import/", record)["id"])
-
-
 def frozen_between_writes(lab: Lab, pids: Sequence[int]) -> bool:
     """Freeze the processes, unless one is within a transaction: SQLite would let nobody else write."""
     for pid in pids:
@@ -194,10 +172,14 @@ def frozen_between_writes(lab: Lab, pids: Sequence[int]) -> bool:
     return True
 
 
-def test_the_file_of_a_long_run_is_saved_by_itself_even_where_an_answer_never_comes(
-    lab: Lab, sign_in: SignIn, long: str
-) -> None:
-    page = sign_in()
+def test_the_file_of_a_long_run_is_saved_by_itself_even_where_an_answer_never_comes(lab: Lab, sign_in: SignIn) -> None:
+    page, run = sign_in(), lab.start(judge=False, filter=False)
+    lab.wait_for(run, "ended")
+    record = lab.ask("GET", f"runs/{run}/report/")
+    words = [{name: row[name] for name in ("seat", "model", "text")} for row in record["messages"]]
+    messages = [{**row, "turn": turn} for turn in range(1, TURNS + 1) for row in words]
+    record |= {"messages": messages, "calls": [], "steps": [], "run": {"state": "completed"}}
+    long = str(lab.ask("POST", "runs/import/", record)["id"])
     page.add_init_script(IMPATIENT)
     page.goto(f"{lab.url}/runs/{long}/")
     unanswered: list[Route] = []

@@ -56,12 +56,69 @@ def test_from_a_file_of_pictures_to_a_public_board(lab: Lab, sign_in: SignIn) ->
     slug = make_the_dataset(lab, page)
     experiment = set_up_the_battles(lab, page, slug)
     watch_to_the_end(page, battles=3 * SAMPLES)
-    add_a_contestant(lab, page, slug, experiment)
-    ladder = open_the_ladder(lab, page, experiment)
-    vote_blind(lab, page, slug)
-    see_the_pictures_from_outside(lab, outside)
-    see_the_board_from_outside(lab, outside, ladder)
-    publish_a_milestone(lab, page, outside)
+    # Only what is missing is judged
+    page.get_by_role("link", name="Add outputs to the dataset").click()
+    upload(page, "late.zip", zipped([LATE], with_samples=False))
+    expect(page.locator("main")).to_contain_text(f"{LATE}: {SAMPLES} new outputs")
+    page.goto(experiment)
+    with page.expect_navigation():
+        page.click("#resume-button")
+    watch_to_the_end(page, battles=6 * SAMPLES)
+    expect(page.locator(".pair-grid tbody tr")).to_have_count(4)
+
+    # Ratings are computed in the background, soon
+    def is_rated() -> bool:
+        page.goto(experiment)
+        return page.locator(".standing tbody tr").count() == 4
+
+    wait_until(is_rated, "the ratings")
+    page.get_by_role("link", name="Open the board").click()
+    expect(page.locator("main")).to_contain_text(LATE)
+    ladder = page.url
+    # By keyboard; no painter is named before the vote
+    page.goto(f"{lab.url}/vote/{slug}/")
+    for key in "1243":
+        html = page.content()
+        assert not any(painter in html for painter in (*PAINTERS, LATE))
+        page.keyboard.press(key)
+        page.wait_for_selector("#next-pair")
+        page.wait_for_load_state()  # the keys are there
+        assert any(painter in page.locator("main").inner_text() for painter in (*PAINTERS, LATE))
+        page.keyboard.press("n")
+        page.wait_for_selector("#ballot, .problem")
+        page.wait_for_load_state()
+    outside.goto(f"{lab.url}/datasets/")
+    outside.click("text=Painted scenes")
+    outside.locator(".sample-row").nth(1).click()
+    expect(outside.locator(".output img")).to_have_count(4)
+    is_well(outside)
+    outside.goto(f"{lab.url}/leaderboard/")
+    expect(outside.locator("main")).to_contain_text("Painted scenes")
+    outside.goto(ladder)
+    for painter in (*PAINTERS, LATE):
+        expect(outside.locator("main")).to_contain_text(painter)
+    outside.goto(f"{ladder}battles/")
+    outside.locator(".battle-list a[data-open]").first.click()
+    outside.wait_for_url(BATTLE)
+    expect(outside.locator("main img").first).to_be_visible()
+    wait_until(lambda: outside.evaluate(ARE_SHOWN), "the pictures")
+    assert outside.evaluate(ARE_SHARP)
+    expect(outside.locator(".scores")).to_have_count(2)
+    outside.locator(".duel a.picture").first.press("Enter")
+    expect(outside.locator("#lightbox")).to_be_visible()
+    outside.keyboard.press("Escape")
+    expect(outside.locator("#lightbox")).to_be_hidden()
+    # Of a board whose contestants have all won and lost
+    milestones = f"{lab.url}/leaderboard/{lab.ladder}/milestones/"
+    page.goto(milestones)
+    page.fill("#name", "spring_20260331")
+    page.locator("form.box button.primary").click()
+    outside.goto(f"{milestones}?milestone=spring_20260331")
+    expect(outside.locator("#compared")).to_contain_text("spring_20260331")
+    expect(outside.locator("#compared ~ .scroll tbody tr").first).to_be_visible()
+    is_well(outside)
+    listed = lab.ask("GET", f"ladders/{lab.ladder}/milestones/")["results"]
+    assert "spring_20260331" in {one["name"] for one in listed}
     withdraw_a_contestant(lab, page, outside, slug, ladder)
 
 
@@ -111,87 +168,6 @@ def watch_to_the_end(page: Page, *, battles: int) -> None:
     expect(page.locator("#stop-button")).to_have_count(0)
     expect(page.locator(".campaign-progress")).not_to_contain_text("under way")
     expect(page.locator(".campaign-trouble")).not_to_contain_text("Nothing was missing")
-
-
-def add_a_contestant(lab: Lab, page: Page, slug: str, experiment: str) -> None:
-    """Only what is missing is judged."""
-    page.get_by_role("link", name="Add outputs to the dataset").click()
-    upload(page, "late.zip", zipped([LATE], with_samples=False))
-    expect(page.locator("main")).to_contain_text(f"{LATE}: {SAMPLES} new outputs")
-    page.goto(experiment)
-    with page.expect_navigation():
-        page.click("#resume-button")
-    watch_to_the_end(page, battles=6 * SAMPLES)
-    expect(page.locator(".pair-grid tbody tr")).to_have_count(4)
-
-
-def open_the_ladder(lab: Lab, page: Page, experiment: str) -> str:
-    """Ratings are computed in the background, soon."""
-
-    def is_rated() -> bool:
-        page.goto(experiment)
-        return page.locator(".standing tbody tr").count() == 4
-
-    wait_until(is_rated, "the ratings")
-    page.get_by_role("link", name="Open the board").click()
-    expect(page.locator("main")).to_contain_text(LATE)
-    return page.url
-
-
-def vote_blind(lab: Lab, page: Page, slug: str) -> None:
-    """By keyboard; no painter is named before the vote."""
-    page.goto(f"{lab.url}/vote/{slug}/")
-    for key in "1243":
-        html = page.content()
-        assert not any(painter in html for painter in (*PAINTERS, LATE))
-        page.keyboard.press(key)
-        page.wait_for_selector("#next-pair")
-        page.wait_for_load_state()  # the keys are there
-        assert any(painter in page.locator("main").inner_text() for painter in (*PAINTERS, LATE))
-        page.keyboard.press("n")
-        page.wait_for_selector("#ballot, .problem")
-        page.wait_for_load_state()
-
-
-def see_the_pictures_from_outside(lab: Lab, outside: Page) -> None:
-    outside.goto(f"{lab.url}/datasets/")
-    outside.click("text=Painted scenes")
-    outside.locator(".sample-row").nth(1).click()
-    expect(outside.locator(".output img")).to_have_count(4)
-    is_well(outside)
-
-
-def see_the_board_from_outside(lab: Lab, outside: Page, ladder: str) -> None:
-    outside.goto(f"{lab.url}/leaderboard/")
-    expect(outside.locator("main")).to_contain_text("Painted scenes")
-    outside.goto(ladder)
-    for painter in (*PAINTERS, LATE):
-        expect(outside.locator("main")).to_contain_text(painter)
-    outside.goto(f"{ladder}battles/")
-    outside.locator(".battle-list a[data-open]").first.click()
-    outside.wait_for_url(BATTLE)
-    expect(outside.locator("main img").first).to_be_visible()
-    wait_until(lambda: outside.evaluate(ARE_SHOWN), "the pictures")
-    assert outside.evaluate(ARE_SHARP)
-    expect(outside.locator(".scores")).to_have_count(2)
-    outside.locator(".duel a.picture").first.press("Enter")
-    expect(outside.locator("#lightbox")).to_be_visible()
-    outside.keyboard.press("Escape")
-    expect(outside.locator("#lightbox")).to_be_hidden()
-
-
-def publish_a_milestone(lab: Lab, page: Page, outside: Page) -> None:
-    """Of a board whose contestants have all won and lost."""
-    milestones = f"{lab.url}/leaderboard/{lab.ladder}/milestones/"
-    page.goto(milestones)
-    page.fill("#name", "spring_20260331")
-    page.locator("form.box button.primary").click()
-    outside.goto(f"{milestones}?milestone=spring_20260331")
-    expect(outside.locator("#compared")).to_contain_text("spring_20260331")
-    expect(outside.locator("#compared ~ .scroll tbody tr").first).to_be_visible()
-    is_well(outside)
-    listed = lab.ask("GET", f"ladders/{lab.ladder}/milestones/")["results"]
-    assert "spring_20260331" in {one["name"] for one in listed}
 
 
 def withdraw_a_contestant(lab: Lab, page: Page, outside: Page, slug: str, ladder: str) -> None:

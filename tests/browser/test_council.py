@@ -45,34 +45,18 @@ def test_a_council_from_its_question_to_the_next_one(lab: Lab, sign_in: SignIn) 
         page.press("#id_question", "Enter")
         page.wait_for_url(RUN)
         page.evaluate("window.isSame = true")
-        watch_the_answers_grow(page)
+        # Every member writes into its own tab; one fails and says so on its tab
+        expect(page.locator("#slot-reply-1-member-1 [data-live] [data-text]")).not_to_be_empty()
+        expect(tab(page, "reply", 1, 1)).to_have_attribute("data-state", "live")
+        expect(page.locator("#slot-reply-1-member-1")).to_be_visible()
+        expect(tab(page, "review", 1, 1)).to_be_hidden()
+        expect(tab(page, "reply", 1, 3)).to_have_attribute("data-state", "failed")
+        tab(page, "reply", 1, 2).click()
+        expect(page.locator("#slot-reply-1-member-2 [data-live] [data-text]")).not_to_be_empty()
+        expect(page.locator("#slot-reply-1-member-1")).to_be_hidden()
+        expect(page.locator("#composer-state")).to_contain_text("is queued")
 
-    watch_the_first_turn(page)
-    assert_same_when_opened_now(page, lambda one: one.evaluate(SLOTS))
-    ask_the_failed_member_again(page)
-
-    page.fill("#composer-text", "And why are sunsets red?")
-    page.press("#composer-text", "Enter")
-    expect(page.locator("#slot-question-2")).to_contain_text("And why are sunsets red?")
-    expect(page.locator("#slot-conclusion-2-chair .conclusion:not(.is-live)")).to_be_visible()
-    assert page.evaluate("window.isSame")
-
-
-def watch_the_answers_grow(page: Page) -> None:
-    """Every member writes into its own tab; one fails and says so on its tab."""
-    expect(page.locator("#slot-reply-1-member-1 [data-live] [data-text]")).not_to_be_empty()
-    expect(tab(page, "reply", 1, 1)).to_have_attribute("data-state", "live")
-    expect(page.locator("#slot-reply-1-member-1")).to_be_visible()
-    expect(tab(page, "review", 1, 1)).to_be_hidden()
-    expect(tab(page, "reply", 1, 3)).to_have_attribute("data-state", "failed")
-    tab(page, "reply", 1, 2).click()
-    expect(page.locator("#slot-reply-1-member-2 [data-live] [data-text]")).not_to_be_empty()
-    expect(page.locator("#slot-reply-1-member-1")).to_be_hidden()
-    expect(page.locator("#composer-state")).to_contain_text("is queued")
-
-
-def watch_the_first_turn(page: Page) -> None:
-    """Nobody has to reload."""
+    # Nobody has to reload
     expect(tab(page, "reply", 1, 1)).to_have_attribute("data-state", "done")
     expect(tab(page, "review", 1, 3)).to_be_hidden()
     expect(page.locator("#slot-conclusion-1-chair .conclusion:not(.is-live)")).to_be_visible()
@@ -80,9 +64,7 @@ def watch_the_first_turn(page: Page) -> None:
     expect(page.locator(".ranking-table")).to_be_visible()
     expect(page.locator("#figures-1")).to_contain_text("Whole turn")
     assert page.evaluate("window.isSame")
-
-
-def ask_the_failed_member_again(page: Page) -> None:
+    assert_same_when_opened_now(page, lambda one: one.evaluate(SLOTS))
     tab(page, "reply", 1, 2).focus()
     page.keyboard.press("ArrowRight")
     expect(tab(page, "reply", 1, 3)).to_be_focused()
@@ -96,6 +78,12 @@ def ask_the_failed_member_again(page: Page) -> None:
     expect(page.locator("#slot-conclusion-1-chair > .conclusion:not(.superseded, .is-live)")).to_be_visible()
     expect(page.locator("#slot-conclusion-1-chair > .superseded")).to_have_count(1)
     expect(page.locator("#composer-state")).to_contain_text("Your turn")
+
+    page.fill("#composer-text", "And why are sunsets red?")
+    page.press("#composer-text", "Enter")
+    expect(page.locator("#slot-question-2")).to_contain_text("And why are sunsets red?")
+    expect(page.locator("#slot-conclusion-2-chair .conclusion:not(.is-live)")).to_be_visible()
+    assert page.evaluate("window.isSame")
 
 
 def test_a_question_asked_too_early_waits_for_its_turn(lab: Lab, sign_in: SignIn) -> None:

@@ -3,27 +3,12 @@
 import json
 import re
 
-import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import LATE, PACED_MODEL, RUN, Lab, SignIn, assert_same_when_opened_now, markup
-from tests.cases import each_case
 
 REQUEST = "How should our lab share one telescope between five groups?"
 CARDS = "article:not(.is-live)"
-MISSING = [["missing", "a"], ["missing", "b"]]
-
-
-def points(speaker: str, *contents: str) -> str:
-    new = [{"id": f"p{number}", "contents": text} for number, text in enumerate(contents, 1)]
-    counter = [{"id": "c1", "contents": "A1.p1 forgets the weather."}, {"id": "c2", "contents": "A1.p2 is too slow."}]
-    return json.dumps({"speaker": speaker, "new_perspectives": new, "counterpoints": counter})
-
-
-def fail_once(lab: Lab) -> None:
-    """The model that is late gives no answer the first time, and then always the same one."""
-    answer = points("B", "It may rain for a week.", "Nobody counts the nights.", "The key is lost.")
-    lab.scripted.answers[LATE] = [404, answer]
 
 
 def in_language(page: Page, code: str) -> None:
@@ -38,7 +23,11 @@ def kept(page: Page) -> None:
 
 
 def test_a_debate_of_two_rounds_from_its_set_up_to_its_summary(lab: Lab, sign_in: SignIn) -> None:
-    fail_once(lab)
+    contents = ("It may rain for a week.", "Nobody counts the nights.", "The key is lost.")
+    new = [{"id": f"p{number}", "contents": text} for number, text in enumerate(contents, 1)]
+    counter = [{"id": "c1", "contents": "A1.p1 forgets the weather."}, {"id": "c2", "contents": "A1.p2 is too slow."}]
+    answer = {"speaker": "B", "new_perspectives": new, "counterpoints": counter}
+    lab.scripted.answers[LATE] = [404, json.dumps(answer)]  # none the first time, and then always the same one
     page = sign_in()
     page.goto(f"{lab.url}/debate/")
     page.fill("#id_prompt", REQUEST)
@@ -164,22 +153,23 @@ def the_summary(page: Page) -> None:
     expect(page.locator("#offer")).to_be_visible()
 
 
-@pytest.fixture
-def scripts(lab: Lab, sign_in: SignIn) -> Page:
-    """A page on which the platform's modules can be tried one by one."""
-    page = sign_in("")
+READABLE = """async ([text, fields]) =>
+    (await import('/static/stream.js')).readable(text, new Set(fields)).map((one) => [one.section, one.text])"""
+JOINED = """async ([prompt, answer]) =>
+    (await import('/static/workflows/debate/questions.js')).joined(prompt, 'When?', answer)"""
+
+
+def test_the_texts_of_a_part_of_an_answer_are_read_and_an_answer_stands_below_its_question(
+    lab: Lab, sign_in: SignIn
+) -> None:
+    page, missing = sign_in(""), [["missing", "a"], ["missing", "b"]]
     page.goto(f"{lab.url}/sign-in/")
-    return page
-
-
-@each_case(
-    ("answer", "shown"),
-    [
+    for text, shown in (
         ("", []),
         ('{"new_perspectives": [{"id": "p1", "contents": "Be', [["new_perspectives", "Be"]]),
         ('{"a": 1, "counterpoints": [{"contents": "x\\', [["counterpoints", "x"]]),
         ('{"counterpoints": [{"contents": "\\u4f60\\n\\"{"}]}', [["counterpoints", '你\n"{']]),
-        ('{"objective": "O", "missing": ["a", "b"], "x": "y"}', [["objective", "O"], *MISSING]),
+        ('{"objective": "O", "missing": ["a", "b"], "x": "y"}', [["objective", "O"], *missing]),
         ('```json\n{"recommended": [{"contents": "R", "sources": ["A1"]}]}\n``` {"x": 1}', [["recommended", "R"]]),
         ("I would rather talk", [["", "I would rather talk"]]),
         ("}]", [["", "}]"]]),
@@ -187,32 +177,14 @@ def scripts(lab: Lab, sign_in: SignIn) -> Page:
         ('{"title": "Ferry", "description": "A fer', [["title", "Ferry"], ["description", "A fer"]]),
         ('{"title": "Ferry", "test_cases": [{"input": "[1]"}], "reference_solution": "x"', [["title", "Ferry"]]),
         ("A review. " * 30 + '{"title": 1}', [["", ("A review. " * 30 + '{"title": 1}')]]),
-    ],
-)
-def test_the_texts_of_a_part_of_an_answer(scripts: Page, answer: str, shown: list[list[str]]) -> None:
-    script = (
-        "async ([text, fields]) => (await import('/static/stream.js'))"
-        ".readable(text, new Set(fields)).map((one) => [one.section, one.text])"
-    )
-    fields = ["objective", "missing", "contents", "title", "description"]
-
-    assert scripts.evaluate(script, [answer, fields]) == shown
-
-
-@each_case(
-    ("prompt", "answer", "wanted"),
-    [
+    ):
+        fields = ["objective", "missing", "contents", "title", "description"]
+        assert page.evaluate(READABLE, [text, fields]) == shown, text
+    for prompt, answer, wanted in (
         ("- When?\n  Answer: \n- Who?\n  Answer: ", "Now", "- When?\n  Answer: Now\n- Who?\n  Answer: "),
         ("- When?\n  Answer: Now\n  or then\n", "Later", "- When?\n  Answer: Later\n"),
         ("- When?\n  回答： \n", "现在\n好", "- When?\n  回答：  现在\n  好\n"),
         ("When?\n\nWhy?", "Now", "When?\n  Now\n\nWhy?"),
         ("Do it.", "Now", "Do it.\n\n- When?\n  Now\n"),
-    ],
-)
-def test_an_answer_stands_below_its_question(scripts: Page, prompt: str, answer: str, wanted: str) -> None:
-    script = (
-        "async (given) => (await import('/static/workflows/debate/questions.js')).joined(given[0], 'When?', given[1])"
-    )
-
-    joined = scripts.evaluate(script, [prompt, answer])
-    assert re.sub(" +", " ", joined) == re.sub(" +", " ", wanted)
+    ):
+        assert re.sub(" +", " ", page.evaluate(JOINED, [prompt, answer])) == re.sub(" +", " ", wanted), prompt

@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.arenasite.platforms import manage
 from tests.browser.conftest import QUICK, Lab, SignIn, violations
@@ -53,18 +53,7 @@ def in_the_shell(lab: Lab, text: str) -> str:
 def test_an_instrument_is_defined_tried_used_and_held_to_people(lab: Lab, sign_in: SignIn) -> None:
     experiment = in_the_shell(lab, RECORDED.format(model=QUICK[0], count=RUNS))
     page = sign_in()
-    define(lab, page)
-    try_on_one_unit(page)
-    scan(lab, page, experiment)
-    queue = send_to_reviewers(page)
-    for name in ("reviewer", "curator"):
-        label_one(lab, sign_in(name), queue)
-    in_the_shell(lab, LABELS.format(queue=queue))
-    read_the_card(page)
-
-
-def define(lab: Lab, page: Page) -> None:
-    """Two dimensions: one with an order, and one that is yes or no with a quotation."""
+    # Two dimensions: one with an order, and one that is yes or no with a quotation
     page.goto(f"{lab.url}/instruments/")
     page.get_by_role("link", name="New instrument").first.click()
     page.fill("#id_title", "Giving way")
@@ -86,9 +75,6 @@ def define(lab: Lab, page: Page) -> None:
     page.get_by_role("button", name="Save instrument").click()
     expect(page.locator(".dimensions > li")).to_have_count(2)
     assert violations(page) == []
-
-
-def try_on_one_unit(page: Page) -> None:
     page.get_by_role("link", name="Try it").first.click()
     expect(page.locator(".estimate")).to_contain_text("1 call")
     page.get_by_role("button", name="Ask once").click()
@@ -97,9 +83,6 @@ def try_on_one_unit(page: Page) -> None:
     page.get_by_label("Promise").select_option("no")
     page.get_by_role("button", name="Keep test case").click()
     expect(page.locator("[data-holds]")).to_have_count(1)
-
-
-def scan(lab: Lab, page: Page, experiment: str) -> None:
     page.goto(f"{lab.url}/scan/?experiment={experiment}")
     expect(page.get_by_text(f"{RUNS} runs are selected")).to_be_visible()
     page.get_by_label("Instrument", exact=True).select_option(label="Giving way")
@@ -114,9 +97,6 @@ def scan(lab: Lab, page: Page, experiment: str) -> None:
     page.locator("#findings-title ~ .filters").get_by_role("button", name="Show").click()
     expect(page.get_by_label("Value")).to_be_visible()
     assert violations(page) == []
-
-
-def send_to_reviewers(page: Page) -> str:
     page.get_by_role("link", name="Send a sample to reviewers").first.click()
     page.get_by_label("Equally many of each value of").select_option("promise")
     page.get_by_label("Units to label").fill(str(LABELED))
@@ -126,19 +106,15 @@ def send_to_reviewers(page: Page) -> str:
         page.get_by_role("option", name=name).first.click()
     page.get_by_role("button", name="Send to reviewers").click()
     page.wait_for_url(re.compile(r"/review/[0-9a-f-]{36}/$"))
-    return page.url.rstrip("/").rpartition("/")[2]
-
-
-def label_one(lab: Lab, page: Page, queue: str) -> None:
-    """Blind: neither what the judge said nor which model spoke."""
-    page.goto(f"{lab.url}/review/{queue}/")
-    page.locator("#next-pair").click()
-    expect(page.locator("#ask-concession")).to_be_visible()
-    assert JUDGE not in page.content()
-
-
-def read_the_card(page: Page) -> None:
-    """Agreement of the judge with people and of people, and the rate with what their labels make of it."""
+    queue = page.url.rstrip("/").rpartition("/")[2]
+    for name in ("reviewer", "curator"):  # blind: neither what the judge said nor which model spoke
+        labeling = sign_in(name)
+        labeling.goto(f"{lab.url}/review/{queue}/")
+        labeling.locator("#next-pair").click()
+        expect(labeling.locator("#ask-concession")).to_be_visible()
+        assert JUDGE not in labeling.content()
+    in_the_shell(lab, LABELS.format(queue=queue))
+    # Agreement of the judge with people and of people, and the rate with what their labels make of it
     page.reload()
     page.get_by_role("link", name="Giving way v1").click()
     expect(page.locator("#counts")).to_contain_text(f"{2 * LABELED} labels")

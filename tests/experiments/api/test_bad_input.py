@@ -47,7 +47,7 @@ BAD = [  # what is changed in one part of an experiment; the field at fault, and
 ]
 
 
-@each_case(("part", "change", "field", "word"), BAD, ids=[ascii(change)[:70] for _part, change, *_ in BAD])
+@each_case(("part", "change", "field", "word"), BAD)
 def test_an_experiment_that_cannot_be_played_is_refused_at_its_field(refuses, body, part, change, field, word):
     asked = {**body, part: {**body[part], **change}} if part else {**body, **change}
     assert refuses("experiments/", asked, word, field=field)["errors"]
@@ -80,23 +80,10 @@ def test_a_seat_for_which_no_model_can_be_asked_is_refused_with_what_to_do(refus
     refuses("experiments/", body, "cast.judge", "no default model")
 
 
-TEXTS = {
-    "cut": "{",
-    "NaN": '{"workflow": NaN}',
-    "NUL": "\x00",
-    "Latin": b'{"a": "\xff"}',
-    "list": "[1, 2]",
-    "open brackets": "[" * 100_000,
-    "deep config": '{"workflow":"arena","cast":{},"config":' + '{"a":' * 400 + "1" + "}" * 401,
-}
-
-
-@each_case("text", TEXTS.values(), ids=TEXTS)
-def test_a_body_that_is_no_object_in_json_is_refused(refuses, text):
-    refuses("experiments/", text)
-
-
-def test_a_body_of_megabytes_or_of_another_type_is_refused_unread(refuses, body):
+def test_a_body_that_is_no_object_in_json_or_has_megabytes_or_another_type_is_refused(refuses, body):
+    deep = '{"workflow":"arena","cast":{},"config":' + '{"a":' * 400 + "1" + "}" * 401
+    for text in ("{", '{"workflow": NaN}', "\x00", b'{"a": "\xff"}', "[1, 2]", "[" * 100_000, deep):
+        refuses("experiments/", text)
     refuses("experiments/", body | {"title": "x" * 6_000_000}, "too large", status=413)
     for type_ in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
         refuses("experiments/", json.dumps(body), "media type", status=415, content_type=type_)

@@ -85,18 +85,11 @@ def test_a_rubric_is_kept_and_revised_once(api, is_problem):
     assert ReviewRubric.objects.filter(family=first.json()["family"]).count() == 2
 
 
-@pytest.fixture
-def run(alice):
-    return contest_rows.flawed(alice).run
-
-
-@pytest.fixture
-def keepers(django_user_model):
-    return Api(create_token(django_user_model.objects.create(username="curator", role="curator")))
-
-
 @pytest.mark.databases
-def test_cycles_come_in_order_with_their_votes_and_all_that_was_found(api, run, django_assert_max_num_queries):
+def test_cycles_come_in_order_with_all_that_was_found_and_a_curator_leaves_one_out_and_takes_it_in_again(
+    api, alice, django_user_model, django_assert_max_num_queries, is_problem
+):
+    run = contest_rows.flawed(alice).run
     found = rows(api, run, "cycles")
 
     assert [(one["turn"], one["state"], one["counts"]) for one in found] == [
@@ -132,8 +125,7 @@ def test_cycles_come_in_order_with_their_votes_and_all_that_was_found(api, run, 
         with django_assert_max_num_queries(most):
             api.get(f"runs/{run.pk}/{path}")
 
-
-def test_a_curator_leaves_a_cycle_out_and_takes_it_in_again(api, keepers, run, is_problem):
+    keepers = Api(create_token(django_user_model.objects.create(username="curator", role="curator")))
     cycle = Cycle.objects.get(run=run, turn=2)
 
     left = keepers.post(f"cycles/{cycle.pk}/void/", {"reason": "Two answers were right."}).json()

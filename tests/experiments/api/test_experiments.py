@@ -11,7 +11,9 @@ from tests.experiments.repeated import ended, judged
 from tests.rivals import at_once
 
 
-def test_an_experiment_is_created_as_it_was_asked_for_and_starts_nothing(api, body, alice, counts, nobody_is_woken):
+def test_an_experiment_is_created_as_it_was_asked_for_and_starts_nothing_and_an_estimate_creates_nothing(
+    api, body, alice, counts, nobody_is_woken
+):
     body["cast"]["A"] |= {"persona": "Negotiator", "params": {"temperature": 0.2, "max_tokens": 300, "seed": 9}}
     response = api.post("experiments/", body)
 
@@ -37,11 +39,7 @@ def test_an_experiment_is_created_as_it_was_asked_for_and_starts_nothing(api, bo
     assert (listed["next"], listed["previous"]) == (None, None)
     assert api.get("experiments/", workflow="council").json()["results"] == []
 
-
-def test_the_participants_are_taken_as_they_are_listed_and_an_estimate_creates_nothing(api, body, counts):
-    listed = api.post("experiments/", body).json()["cast"]
-    before = counts()["Experiment"]
-
+    listed, before = said["cast"], counts()["Experiment"]
     found = api.post("experiments/estimate/", {**body, "cast": listed, "repeats": 3}).json()
     twice = api.post("experiments/estimate/", {**body, "cast": [*listed, listed[0]]})
 
@@ -150,24 +148,21 @@ def test_two_requests_racing_with_the_same_key_start_one_run(api, path):
     assert (IdempotentRequest.objects.count(), Run.objects.get().events.count()) == (1, 1)
 
 
-@pytest.fixture
-def repeated(arena):
+@pytest.mark.databases
+def test_the_estimates_are_told_with_their_intervals_and_missing_is_null_and_many_runs_take_no_more_queries_than_few(
+    api, arena, is_problem, django_assert_max_num_queries
+):
     experiment = arena(counterbalance=True)
     for seed, (a, b) in enumerate([((10, 30), (0, 0)), ((20, 20), (0, None)), ((30, 50), (0, 10))], start=1):
         run = ended(experiment, seed)
         judged(run, "A", *a)
         judged(run, "B", *b)
     judged(ended(experiment, 4, state="stopped"), "A", 90)
-    return experiment
 
+    def statistics(**params):
+        return api.get(f"experiments/{experiment.pk}/statistics/", **params)
 
-def statistics(api, experiment, **params):
-    return api.get(f"experiments/{experiment.pk}/statistics/", **params)
-
-
-@pytest.mark.databases
-def test_the_estimates_are_told_with_their_intervals_and_what_is_missing_is_null(api, repeated, is_problem):
-    said = statistics(api, repeated).json()
+    said = statistics().json()
     a, b = (said["subjects"][seat] for seat in "AB")
     final = a["measures"]["final_deviation"]
 
@@ -184,22 +179,19 @@ def test_the_estimates_are_told_with_their_intervals_and_what_is_missing_is_null
     assert b["turns"][1]["goal_deviation"]["missing"] == 1
     assert (a["measures"]["anger"]["mean"], a["measures"]["tokens"]["mean"]) == (None, None)
 
-    response = statistics(api, repeated, format="csv")
+    response = statistics(format="csv")
     assert response["Content-Type"].startswith("text/csv")
     rows = list(csv.DictReader(response.content.decode().splitlines()))
     found = [(row["seed"], row["subject"], row["final_deviation"]) for row in rows]
     assert found[2:4] == [("2", "A", "20.0"), ("2", "B", "")]
 
-    said = statistics(api, repeated, **{"with": ["stopped", "branch"]}).json()
+    said = statistics(**{"with": ["stopped", "branch"]}).json()
     assert (len(said["counted"]), said["left_out"], said["switched_on"]) == (4, [], ["stopped", "branch"])
-    is_problem(statistics(api, repeated, **{"with": "everything"}), 400, "everything", "stopped")
-    is_problem(statistics(api, repeated, format="xlsx"), 400, "csv")
+    is_problem(statistics(**{"with": "everything"}), 400, "everything", "stopped")
+    is_problem(statistics(format="xlsx"), 400, "csv")
 
-
-def test_many_runs_take_no_more_queries_than_a_few(api, arena, django_assert_max_num_queries):
-    experiment = arena()
-    for seed in range(12):
+    for seed in range(5, 14):
         judged(ended(experiment, seed), "A", 10, 30)
 
     with django_assert_max_num_queries(11):
-        assert len(statistics(api, experiment).json()["counted"]) == 12
+        assert len(statistics().json()["counted"]) == 12

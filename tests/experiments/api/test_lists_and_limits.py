@@ -14,13 +14,6 @@ from tests.cases import each_case
 from tests.fixtures import add_model
 
 
-@pytest.fixture
-def ended(arena, start):
-    run = start(arena())
-    Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED)
-    return run
-
-
 @each_case("path", ["runs/", "experiments/", "models/", "ladders/", "presets/"])
 def test_what_has_not_changed_is_not_sent_again(api, arena, path):
     first = api.get(path)
@@ -38,7 +31,11 @@ def test_what_has_not_changed_is_not_sent_again(api, arena, path):
         assert changed["ETag"] != first["ETag"]
 
 
-def test_of_a_run_that_has_ended_the_rows_are_not_even_read(api, charlies, ended):
+def test_of_a_run_that_has_ended_the_rows_are_not_even_read_and_who_asks_and_which_run_is_looked_up_once(
+    api, charlies, arena, start, django_assert_num_queries
+):
+    ended = start(arena())
+    Run.objects.filter(pk=ended.pk).update(state=Run.State.COMPLETED)
     path = f"/api/runs/{ended.pk}/events/"
     known = {"If-None-Match": api.client.get(path, headers=api.headers)["ETag"]}
 
@@ -51,8 +48,6 @@ def test_of_a_run_that_has_ended_the_rows_are_not_even_read(api, charlies, ended
     Run.objects.filter(pk=ended.pk).update(last_seq=99)
     assert api.client.get(path, headers={**api.headers, **known}).status_code == 200, "it went on"
 
-
-def test_who_asks_and_which_run_is_looked_up_once(api, ended, django_assert_num_queries):
     for part in ("events", "calls", "messages"):
         path = f"/api/runs/{ended.pk}/{part}/"
         api.client.get(path, headers=api.headers)
@@ -83,26 +78,18 @@ def test_a_shelf_is_read_page_by_page_and_back(api, alice, is_problem, path):
         is_problem(api.get(f"{path}?{asked}"), status)
 
 
-def slugs(response):
-    return {model["slug"] for model in response.json()["results"]}
-
-
-@pytest.fixture
-def catalogue(provider, monkeypatch):
-    """One model that can be asked, and one for each reason why not."""
+def test_models_are_listed_in_the_order_of_their_names_and_as_such_if_they_cannot_be_asked(api, provider, monkeypatch):
     monkeypatch.delenv("A_KEY_OF_NOBODY", raising=False)
     add_model("sim/neutral", label="Neutral", capabilities={"images": True})
     add_model("sim/off", is_active=False)
-    closed = Provider.objects.create(name="closed", base_url="https://api.example.org/v1", is_active=False)
-    keyless = Provider.objects.create(
-        name="keyless", base_url="https://b.example.org/v1", api_key_env="A_KEY_OF_NOBODY"
-    )
-    ProviderModel.objects.create(provider=closed, slug="closed/one", upstream="one", label="One")
-    ProviderModel.objects.create(provider=keyless, slug="keyless/one", upstream="one", label="One")
-    return {"sim/off", "closed/one", "keyless/one"}
+    for name, about in (("closed", {"is_active": False}), ("keyless", {"api_key_env": "A_KEY_OF_NOBODY"})):
+        other = Provider.objects.create(name=name, base_url=f"https://{name}.example.org/v1", **about)
+        ProviderModel.objects.create(provider=other, slug=f"{name}/one", upstream="one", label="One")
+    unavailable = {"sim/off", "closed/one", "keyless/one"}
 
+    def slugs(response):
+        return {model["slug"] for model in response.json()["results"]}
 
-def test_models_are_listed_in_the_order_of_their_names_and_as_such_if_they_cannot_be_asked(api, catalogue):
     models = api.get("models/").json()["results"]
     available = api.get("models/", available="true")
 
@@ -110,9 +97,9 @@ def test_models_are_listed_in_the_order_of_their_names_and_as_such_if_they_canno
     [neutral] = [model for model in models if model["slug"] == "sim/neutral"]
     about = {"provider": "simulated", "simulated": True, "capabilities": {"images": True}}
     assert neutral == {"slug": "sim/neutral", "label": "Neutral", "available": True, **about}
-    assert {model["slug"] for model in models if not model["available"]} == catalogue
-    assert slugs(available) == {model["slug"] for model in models} - catalogue
-    assert slugs(api.get("models/", available="false")) == catalogue
+    assert {model["slug"] for model in models if not model["available"]} == unavailable
+    assert slugs(available) == {model["slug"] for model in models} - unavailable
+    assert slugs(api.get("models/", available="false")) == unavailable
 
 
 @pytest.fixture(autouse=True)

@@ -1,11 +1,13 @@
-"""Runs over HTTP: in lists and one by one, with what was said in them; stopped, resumed, answered where they wait."""
+"""Runs over HTTP: what was said in them and counted; stopped, resumed, answered and asked further where they wait."""
 
 import pytest
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from experiments.models import Event, Run
+from experiments.models import Event, Run, Step
 from tests.cases import each_case
+from tests.experiments.reports import deliberations
+from tests.experiments.reports.deliberations import counted
 
 
 def ids(response):
@@ -17,8 +19,22 @@ def queued(experiment, count=1):
     return Run.objects.bulk_create(Run(experiment=experiment, seed=seed) for seed in range(count))
 
 
-def test_a_run_that_waits_for_a_driver_has_nothing_to_tell_yet_and_that_is_not_wrong(api, arena, start):
-    run = start(arena())
+def rows(api, run, what, **params):
+    """All rows, through pages of three."""
+    found, response = [], api.get(f"runs/{run.pk}/{what}/", page_size=3, **params)
+    while True:
+        page = response.json()
+        found += page["results"]
+        if page["next"] is None:
+            return found
+        response = api.client.get(page["next"], headers=api.headers)
+
+
+@pytest.mark.databases
+def test_a_run_has_nothing_to_tell_until_a_driver_comes_and_then_what_it_took_in_the_order_it_was_played(
+    api, arena, start, drive
+):
+    run = start(arena("sim/cooperative:first=0:cost", max_turns=2))
     said, report = (api.get(f"runs/{run.pk}/{path}").json() for path in ("", "report/"))
 
     assert (said["id"], said["experiment"], said["workflow"]) == (str(run.pk), str(run.experiment_id), "arena")
@@ -31,10 +47,8 @@ def test_a_run_that_waits_for_a_driver_has_nothing_to_tell_yet_and_that_is_not_w
     assert [event["type"] for event in rows(api, run, "events")] == ["experiment_created"]
     assert (report["run"]["state"], report["messages"], report["judgments"], report["calls"]) == ("queued", [], [], [])
 
-
-@pytest.mark.databases
-def test_a_run_that_has_ended_says_what_it_took(api, played):
-    run = played("sim/cooperative:first=0:cost", max_turns=2)
+    drive()
+    run.refresh_from_db()
     said = api.get(f"runs/{run.pk}/").json()
 
     calls = list(run.calls.all())
@@ -46,6 +60,20 @@ def test_a_run_that_has_ended_says_what_it_took(api, played):
     assert float(said["cost"]) == pytest.approx(float(sum(call.cost or 0 for call in calls)))
     assert said["created"] <= said["started"] <= said["ended"]
     assert [point["turn"] for point in said["metrics"]["A"]["turns"]] == [1, 2]
+
+    said, judged, calls = (rows(api, run, what) for what in ("messages", "judgments", "calls"))
+
+    assert [(m["turn"], m["seat"]) for m in said] == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
+    assert [(j["turn"], j["subject"]) for j in judged] == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
+    steps = ("A", "A/filter", "B", "B/filter", "judge")
+    assert [call["step"] for call in calls] == [f"turn/{turn}/{step}" for turn in (1, 2) for step in steps]
+    assert rows(api, run, "events") == [event.envelope for event in Event.objects.filter(run=run)]
+    for after in (0, 1, run.last_seq - 1, run.last_seq, run.last_seq + 5):
+        seqs = [event["seq"] for event in rows(api, run, "events", after=after)]
+        assert seqs == list(range(after + 1, run.last_seq + 1))
+
+    report = api.get(f"runs/{run.pk}/report/", format="json").json()
+    assert (report["messages"], report["judgments"], report["calls"]) == (said, judged, calls)
     run.calls.update(cost=None)
     assert api.get(f"runs/{run.pk}/").json()["cost"] is None, "unknown is not zero"
 
@@ -121,16 +149,11 @@ def test_stopping_twice_or_after_the_end_changes_nothing_more_and_only_what_fail
         assert (event.type, event.data) == ("experiment_state", {"state": "stopping", "by": "alice"})
 
 
-@pytest.fixture
-def waiting(arena, start, drive):
-    begun = start(arena(mode="manual", max_turns=1))
-    drive()
-    return Run.objects.get(pk=begun.pk)
-
-
 def test_what_is_waited_for_is_told_as_it_would_be_sent_and_what_makes_no_sense_asks_nobody(
-    api, waiting, drive, provider, is_problem
+    api, arena, start, drive, provider, is_problem
 ):
+    waiting = start(arena(mode="manual", max_turns=1))
+    drive()
     asked, path = api.get(f"runs/{waiting.pk}/").json()["waiting_for"], f"runs/{waiting.pk}/say/"
     assert (asked["key"], asked["reason"], asked["seat"]) == ("turn/1/A/prompt", "turn_start", "A")
     assert {"send", "default", "skip", "next", "end"} <= set(asked["actions"])
@@ -152,30 +175,77 @@ def test_what_is_waited_for_is_told_as_it_would_be_sent_and_what_makes_no_sense_
     assert sent == [{"role": "user", "content": asked["default"]}]
 
 
-def rows(api, run, what, **params):
-    """All rows, through pages of three."""
-    found, response = [], api.get(f"runs/{run.pk}/{what}/", page_size=3, **params)
-    while True:
-        page = response.json()
-        found += page["results"]
-        if page["next"] is None:
-            return found
-        response = api.client.get(page["next"], headers=api.headers)
+def test_the_ranking_is_the_latest_count_with_every_methods_values_and_order(api, alice, is_problem):
+    record = deliberations.council(alice)
+    run = record.run
+    found = api.get(f"runs/{run.pk}/ranking/").json()
+
+    assert found == api.get(f"runs/{run.pk}/ranking/", turn=1).json()
+    assert (found["turn"], found["count"], found["ballots"], found["best"]) == (1, 1, 2, ["member-3"])
+    standings = {one["seat"]: one for one in found["standings"]}
+    assert standings["member-3"]["mean_rank"] == {"value": 1.25, "reason": ""}
+    assert standings["member-2"]["bradley_terry"] == {"value": None, "reason": "winless"}
+    assert standings["member-1"]["self_preference"] == {"value": None, "reason": "own_not_shown"}
+    orders = {one["method"]: one["groups"] for one in found["orders"]}
+    assert set(orders) == {"mean_rank", "borda", "copeland", "schulze", "kemeny", "bradley_terry"}
+    assert orders["borda"] == [["member-3"], ["member-1"], ["member-2"]]
+    assert orders["kemeny"] == [["member-1", "member-3"], ["member-2"]]
+    assert not found["agree_on_winner"]
+    assert found["abstained"] == [{"reviewer": "member-3", "reason": deliberations.NO_BALLOT}]
+    assert found["kendalls_w"] == {"value": None, "reason": "incomplete_ballots"}
+    assert found["krippendorff_alpha"] == {"value": 0.0, "reason": ""}
+    assert found["position_effect"] == [{"place": 1, "mean": 1.75, "n": 2}, {"place": 2, "mean": 1.25, "n": 2}]
+
+    again, path = counted(count=2, ballots=[], best=[], skipped="no_ballots"), f"runs/{run.pk}/ranking/"
+    record.step("turn/1/count/2", purpose="ballots_counted", turn=1, data=again)
+    found = api.get(path).json()
+    assert (found["count"], found["skipped"], found["ballots"]) == (2, "no_ballots", 0)
+    assert all(one["groups"] is None and one["reason"] == "no_comparisons" for one in found["orders"])
+    is_problem(api.get(path, turn=2), 404)
+    is_problem(api.get(f"runs/{deliberations.debate(alice).run.pk}/ranking/"), 404)
+    is_problem(api.get(path, turn="first"), 400, "whole number")
 
 
-@pytest.mark.databases
-def test_a_run_is_read_in_the_order_it_was_played(api, played):
-    run = played()
-    said, judged, calls = (rows(api, run, what) for what in ("messages", "judgments", "calls"))
+def test_a_council_is_asked_further_in_words_while_it_listens(api, council, debate, start, nobody_is_woken, is_problem):
+    run = start(council())
+    Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED, stop_reason="your_turn")
+    data = {"default": "", "actions": ["send", "deliberate"], "error": ""}
+    Step.objects.create(run=run, key="turn/1/next", kind="offer", purpose="your_turn", turn=1, data=data)
+    said, path = api.get(f"runs/{run.pk}/").json(), f"runs/{run.pk}/ask/"
+    assert (said["state"], said["waiting_for"], said["mode"]) == ("completed", None, None)
+    assert (said["offer"]["key"], said["offer"]["reason"]) == ("turn/1/next", "your_turn")
+    assert "send" in said["offer"]["actions"]
+    for body in ({"text": "  "}, {}, {"text": "a\x00"}):
+        is_problem(api.post(path, body), 400, "text")
+    is_problem(api.post(f"runs/{start(debate()).pk}/ask/", {"text": "And now?"}), 409)
+    Run.objects.filter(pk=run.pk).update(origin=Run.Origin.IMPORTED)
+    assert api.get(f"runs/{run.pk}/").json()["offer"] is None
+    is_problem(api.post(path, {"text": "And now?"}), 409)
+    is_problem(api.post(f"runs/{run.pk}/say/", {"key": "turn/1/next", "action": "deliberate"}), 409)
+    Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED, origin=Run.Origin.LIVE)
+    is_problem(api.post(path, {"text": "And now?"}), 409, "ended")
+    assert run.steps.get(key="turn/1/next").state == Step.State.OPEN
 
-    assert [(m["turn"], m["seat"]) for m in said] == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
-    assert [(j["turn"], j["subject"]) for j in judged] == [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
-    steps = ("A", "A/filter", "B", "B/filter", "judge")
-    assert [call["step"] for call in calls] == [f"turn/{turn}/{step}" for turn in (1, 2) for step in steps]
-    assert rows(api, run, "events") == [event.envelope for event in Event.objects.filter(run=run)]
-    for after in (0, 1, run.last_seq - 1, run.last_seq, run.last_seq + 5):
-        seqs = [event["seq"] for event in rows(api, run, "events", after=after)]
-        assert seqs == list(range(after + 1, run.last_seq + 1))
+    Run.objects.filter(pk=run.pk).update(state=Run.State.COMPLETED)
+    asked = api.post(path, {"text": "And at sunset?"})
+    assert (asked.status_code, asked.json()["state"]) == (200, "queued"), asked.content
+    assert nobody_is_woken[-1] == run.pk
+    assert [step.data["text"] for step in run.steps.filter(kind="offer")] == ["And at sunset?"]
 
-    report = api.get(f"runs/{run.pk}/report/", format="json").json()
-    assert (report["messages"], report["judgments"], report["calls"]) == (said, judged, calls)
+
+def test_a_draft_is_kept_while_its_pause_is_open_and_not_said(api, debate, start, is_problem):
+    run, path = start(debate()), "runs/{}/{}/"
+    Run.objects.filter(pk=run.pk).update(state=Run.State.WAITING)
+    data = {"default": "Share it.", "actions": ["send", "default"], "error": ""}
+    step = Step.objects.create(run=run, key="prompt", kind="listen", purpose="final_prompt", turn=0, data=data)
+    draft, kept = path.format(run.pk, "draft"), {"key": "prompt", "text": " Share it well.\n"}
+
+    response = api.put(draft, kept)
+
+    assert (response.status_code, response.json()) == (200, kept)
+    step.refresh_from_db()
+    assert (step.state, step.draft) == (Step.State.OPEN, " Share it well.\n")
+    is_problem(api.put(draft, {"key": "round/9/next", "text": "x"}), 409)
+    is_problem(api.put(draft, {"key": "prompt", "text": "\ud800"}), 400)
+    api.post(path.format(run.pk, "say"), {"key": "prompt", "action": "send", "text": "Share it."})
+    is_problem(api.put(draft, {"key": "prompt", "text": "x"}), 409, "another answer")

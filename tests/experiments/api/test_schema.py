@@ -11,7 +11,7 @@ from importlib.resources import files
 import jsonschema_rs
 import pytest
 import yaml
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from drf_spectacular.generators import SchemaGenerator
 
 from tests.experiments.api.handlers import METHODS, handlers
@@ -126,3 +126,24 @@ def test_the_page_for_people_loads_nothing_from_outside_and_runs_under_the_stric
     assert "unsafe" not in response["Content-Security-Policy"]
     assert "javascript" in script["Content-Type"]
     assert not re.search(r"https?://(?!testserver)", script.content.decode())
+
+
+def described(*fields):
+    usage = {"properties": {name: {"type": "integer"} for name in fields}}
+    run = {"properties": {"usage": {"oneOf": [usage, {"type": "null"}]}}}
+    results = {"properties": {"results": {"type": "array", "items": {"$ref": "#/components/schemas/Run"}}}}
+    answer = {"content": {"application/json": {"schema": results}}}
+    paths = {"/api/runs/": {"get": {"responses": {"200": answer}}}}
+    return json.dumps({"paths": paths, "components": {"schemas": {"Run": run}}})
+
+
+def test_a_field_that_is_gone_is_named_with_its_place_and_more_fields_are_no_loss(tmp_path, capsys):
+    for name, fields in {"old": ["calls", "tokens"], "new": ["calls"], "grown": ["calls", "tokens", "cost"]}.items():
+        (tmp_path / name).write_text(described(*fields))
+
+    call_command("compare_schema", tmp_path / "old", tmp_path / "grown")
+    with pytest.raises(CommandError, match=r"2 removed\."):
+        call_command("compare_schema", tmp_path / "old", tmp_path / "new")
+
+    tokens = "GET /api/runs/ answer 200 .results[].usage.tokens"
+    assert capsys.readouterr().out.splitlines() == ["Nothing was removed.", tokens, f"{tokens}: integer"]

@@ -117,13 +117,9 @@ def test_the_same_request_under_the_same_key_has_one_effect(
         assert Run.objects.get(pk=run.pk).mode == "automatic"
 
 
-@pytest.fixture
-def key(alice, provider):
-    return keyring.add(by=alice, provider=Provider.objects.get(), key="sk-nobody-reads-this-key")
-
-
 @pytest.mark.databases
-def test_a_provider_is_asked_about_a_key_once_unless_the_process_was_killed(api, key, is_problem):
+def test_a_provider_is_asked_about_a_key_once_unless_the_process_was_killed(api, alice, provider, is_problem):
+    key = keyring.add(by=alice, provider=Provider.objects.get(), key="sk-nobody-reads-this-key")
     path, tested = f"keys/{key.pk}/test/", AuditEntry.objects.filter(action="key_tested")
     first = api.post(path, Idempotency_Key="once")
     again = api.post(path, Idempotency_Key="once")

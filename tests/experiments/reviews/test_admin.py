@@ -70,7 +70,9 @@ def change(row):
     return reverse(f"admin:experiments_{row._meta.model_name}_change", args=[row.pk])
 
 
-def test_a_run_is_read_with_reasoning_filter_and_judgments_and_neither_changed_nor_deleted(browser, alice):
+def test_a_run_is_read_with_all_that_was_found_in_pages_if_it_is_long_and_neither_changed_nor_deleted(
+    browser, alice, monkeypatch
+):
     record = reviewed.record(alice, 1)
     changed = {"text": "Let us & share.", "reasoning": "I plan.", "filter": FILTERED}
     record.reply("A", 2, "<script>alert(1)</script> I must hide it", **changed)
@@ -86,8 +88,6 @@ def test_a_run_is_read_with_reasoning_filter_and_judgments_and_neither_changed_n
     judged = next(text for part, text in parts if part == "judgment")
     assert all(name in judged for name in SCORES)
 
-
-def test_a_long_transcript_has_pages_and_a_judgment_without_messages_is_on_the_last(browser, alice, monkeypatch):
     monkeypatch.setattr(desk, "MESSAGES_SHOWN", 3)
     record = reviewed.record(alice, 2)
     record.judged(9, {"A": dict(SCORES)})

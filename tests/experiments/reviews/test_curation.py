@@ -17,7 +17,6 @@ from experiments.workflows.base.flags import VERSION, flags
 from experiments.workflows.battles.campaign.boards import model_board
 from experiments.workflows.battles.campaign.voiding import WITH_RUN
 from leaderboard.boards import council
-from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.api.conftest import Api
 from tests.experiments.reports import deliberations
@@ -27,22 +26,19 @@ from tests.fixtures import add_model, signed_in
 SORRY = "I'm sorry, but I can't help with that."
 
 
-@each_case(
-    ("text", "finish", "found"),
-    [
+def test_what_a_scanner_sees_in_a_reply():
+    role_confusion = "As an AI language model, I have no stake in this."
+    for text, finish, found in (
         (SORRY, "stop", ["refusal"]),
         ("很抱歉，我无法回答。", "stop", ["refusal"]),
         ("I can't agree to that price.", "stop", []),
         ("I'm sorry that you lost the panels. We offer two.", "stop", []),
-        ("As an AI language model, I have no stake in this.", "stop", ["role_confusion"]),
+        (role_confusion, "stop", ["role_confusion"]),
         ("We offer two panels and", "length", ["truncated"]),
         ("Model B: we accept.", "stop", ["speaks_for_other"]),
-    ],
-)
-def test_what_a_scanner_sees_in_a_reply(text, finish, found):
-    assert flags(text, "A", (), finish) == found
-    if found == ["role_confusion"]:
-        assert flags(text, "model") == [], "a single model may say what it is"
+    ):
+        assert flags(text, "A", (), finish) == found, text
+    assert flags(role_confusion, "model") == [], "a single model may say what it is"
 
 
 @pytest.fixture
@@ -267,16 +263,10 @@ def test_what_is_looked_for_at_the_desk(run, alice, bob, dora, cora):
     browser, api = signed_in(cora), Api(create_token(cora))
 
     for asked, finds in (
-        ({"search": "panels"}, True),
-        ({"search": "nowhere"}, False),
-        ({"owner": "alice"}, True),
-        ({"flag": "refusal"}, True),
-        ({"flag": "truncated"}, False),
-        ({"workflow": "council"}, False),
+        *((one, True) for one in ({"search": "panels"}, {"owner": "alice"}, {"flag": "refusal"}, {"show": "flagged"})),
         ({"disagreement": "0.25"}, True),
-        ({"disagreement": "0.75"}, False),
-        ({"show": "flagged"}, True),
-        ({"show": "approved"}, False),
+        *((one, False) for one in ({"search": "nowhere"}, {"flag": "truncated"}, {"workflow": "council"})),
+        *((one, False) for one in ({"disagreement": "0.75"}, {"show": "approved"})),
     ):
         page = browser.get(reverse("review-desk"), asked)
         listed = api.get("review/runs/", **asked).json()["results"]

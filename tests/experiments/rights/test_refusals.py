@@ -29,6 +29,7 @@ SURFACES = {
 OF_HTTP = (Http404, PermissionDenied, APIException)
 STEERING, ANNOTATING = "experiments.runs.steering", "experiments.library.annotations"
 LIBRARY, CAMPAIGN = "experiments.library", "experiments.workflows.battles.campaign"
+SCENARIO, DEED = {"title": "a", "kind": "mixed"}, {"deed": "restore"}
 VERBS = {  # by the address of the page; then that of the API, what is sent to both, and to either alone
     "run-say": (f"{STEERING}.steering.say", "api-run-say", {"key": "a", "action": "send", "text": "b"}),
     "run-mode": (f"{STEERING}.steering.set_mode", "api-run-mode", {"mode": "manual"}),
@@ -46,24 +47,12 @@ VERBS = {  # by the address of the page; then that of the API, what is sent to b
     "run-notes": (f"{ANNOTATING}.notes.write", "api-run-notes", {"text": "a"}),
     "favorite": (f"{ANNOTATING}.favorites.mark", "api-favorites", {"kind": "board", "key": "a"}, {"mark": ""}),
     "view-new": (f"{ANNOTATING}.saved_views.save", "api-views", {"name": "a", "query": "state=failed"}),
-    "scenario-new": (
-        f"{LIBRARY}.scenarios.save_scenario",
-        "api-scenarios",
-        {"title": "a", "kind": "mixed"},
-        {},
-        {"config": {}},
-    ),
+    "scenario-new": (f"{LIBRARY}.scenarios.save_scenario", "api-scenarios", SCENARIO, {}, {"config": {}}),
     "scenario-archive": (f"{LIBRARY}.scenarios.archive_scenario", "api-scenario-archive", {"archived": "1"}),
     "scenario-copy": (f"{LIBRARY}.scenarios.copy_scenario", "api-scenario-copy", {}),
     "dataset-visibility": (f"{LIBRARY}.datasets.making.publish", "api-dataset-visibility", {"visibility": "lab"}),
-    "contestant-change": (
-        f"{LIBRARY}.datasets.contestants.restore",
-        "api-contestant",
-        {},
-        {"action": "restore"},
-        {"deed": "restore"},
-    ),
-    "battle-void": (f"{CAMPAIGN}.voiding.restore", "api-battle", {}, {"restore": "1"}, {"deed": "restore"}),
+    "contestant-change": (f"{LIBRARY}.datasets.contestants.restore", "api-contestant", {}, {"action": "restore"}, DEED),
+    "battle-void": (f"{CAMPAIGN}.voiding.restore", "api-battle", {}, {"restore": "1"}, DEED),
 }
 
 
@@ -71,14 +60,6 @@ def modules():
     """Of ours, all that the site has loaded to know its addresses."""
     known = [module for name, module in sorted(sys.modules.items()) if name.split(".")[0] in OURS]
     return [module for module in known if getattr(module, "__file__", None)]
-
-
-def tree():
-    found, left = [], [errors.Refusal]
-    while left:
-        found.append(left.pop())
-        left += found[-1].__subclasses__()
-    return [one for one in found if not one.__module__.startswith("tests")]
 
 
 def made(kind):
@@ -93,15 +74,15 @@ def made(kind):
     raise AssertionError(kind)
 
 
-def on_a_page(error):
-    request = RequestFactory().post("/", headers={"Accept": "application/json"})
-    return RefusingMiddleware(lambda _request: None).process_exception(request, error).status_code
-
-
 def test_every_class_of_refusal_has_one_status_and_says_it():
-    for kind in tree():
+    kinds = [errors.Refusal]
+    for kind in kinds:
+        kinds += [one for one in kind.__subclasses__() if not one.__module__.startswith("tests")]
+    request = RequestFactory().post("/", headers={"Accept": "application/json"})
+    for kind in kinds:
         error = made(kind)
-        assert on_a_page(error) == problem_response(error, {}).status_code == kind.status, kind
+        page = RefusingMiddleware(lambda _request: None).process_exception(request, error)
+        assert page.status_code == problem_response(error, {}).status_code == kind.status, kind
         if kind.__module__ == errors.__name__ and kind is not errors.Refusal:
             assert inspect.getdoc(kind).startswith(f"{kind.status.value}: "), kind
 

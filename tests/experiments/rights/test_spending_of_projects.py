@@ -1,13 +1,9 @@
 """What a project pays for is begun by its leads and members alone, and in one that is archived nothing begins."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
-
 import pytest
 
 from accounts.errors import Forbidden
-from accounts.models import Membership, Project, User
+from accounts.models import Membership, Project
 from experiments.models import Campaign, Dataset, Experiment, Run, Sample, Step
 from experiments.runs import actions
 from experiments.runs.steering import branching, steering
@@ -21,35 +17,22 @@ from tests.fixtures import add_model, signed_in
 PAUSE = {"key": "turn/9/A", "kind": "listen", "data": {"default": "", "actions": ["send"], "error": ""}}
 
 
-@dataclass(frozen=True)
-class Verb:
-    """act: what is done to a run; on: which experiment, in which state."""
-
-    act: Callable[[Run, User], Any]
-    on: str = "arena"
-    state: dict[str, Any] = field(default_factory=dict)
-
-
 WAITING = {"state": "waiting"}
-HELD = WAITING | {"is_held": True}
-SPENDING = {
-    "start": Verb(lambda run, by: actions.start(run.experiment, by=by)),
-    "resume": Verb(lambda run, by: actions.resume(run, by=by), state=HELD),
-    "release": Verb(lambda run, by: steering.release(run, by=by), state=HELD),
-    "say": Verb(lambda run, by: steering.say(run, by=by, key=PAUSE["key"], action="send", text="Go."), state=WAITING),
-    "automatic": Verb(
-        lambda run, by: steering.set_mode(run, by=by, mode="automatic"), state=WAITING | {"mode": "manual"}
-    ),
-    "extend": Verb(lambda run, by: steering.extend(run, by=by, max_turns=9), state=WAITING),
-    "ask": Verb(lambda run, by: steering.ask_further(run, by=by, text="And why?"), on="council"),
-    "lift": Verb(
-        lambda run, by: steering.lift(run, by=by, limits={"cost": 5}),
-        state={"state": "stopped", "stop_reason": "limit_cost"},
-    ),
-    "branch": Verb(lambda run, by: branching.branch(run.messages.first(), by=by)),
-    "judge": Verb(lambda run, by: judging.judge_again(run, by=by)),
-    "campaign": Verb(lambda run, by: campaigns.start(run.experiment, by=by), on="battles"),
-    "campaign resumed": Verb(lambda run, by: campaigns.resume(run.experiment, by=by), on="stopped battles"),
+HELD, MANUAL = WAITING | {"is_held": True}, WAITING | {"mode": "manual"}
+STOPPED = {"state": "stopped", "stop_reason": "limit_cost"}
+SPENDING = {  # what is done to a run; of which experiment, and in which state
+    "start": (lambda run, by: actions.start(run.experiment, by=by), "arena", {}),
+    "resume": (lambda run, by: actions.resume(run, by=by), "arena", HELD),
+    "release": (lambda run, by: steering.release(run, by=by), "arena", HELD),
+    "say": (lambda run, by: steering.say(run, by=by, key=PAUSE["key"], action="send", text="Go."), "arena", WAITING),
+    "automatic": (lambda run, by: steering.set_mode(run, by=by, mode="automatic"), "arena", MANUAL),
+    "extend": (lambda run, by: steering.extend(run, by=by, max_turns=9), "arena", WAITING),
+    "ask": (lambda run, by: steering.ask_further(run, by=by, text="And why?"), "council", {}),
+    "lift": (lambda run, by: steering.lift(run, by=by, limits={"cost": 5}), "arena", STOPPED),
+    "branch": (lambda run, by: branching.branch(run.messages.first(), by=by), "arena", {}),
+    "judge": (lambda run, by: judging.judge_again(run, by=by), "arena", {}),
+    "campaign": (lambda run, by: campaigns.start(run.experiment, by=by), "battles", {}),
+    "campaign resumed": (lambda run, by: campaigns.resume(run.experiment, by=by), "stopped battles", {}),
 }
 
 
@@ -81,29 +64,28 @@ def battles(owner, slug):
     return actions.create(owner=owner, workflow="battles", config=config, cast=cast)
 
 
-def run_for(verb, runs):
-    """The run in the state in which the verb does something, as it is now."""
-    rows = Run.objects.filter(pk=runs[verb.on].pk)
-    rows.update(**verb.state)
-    return rows.select_related("experiment__project").get()
-
-
 def everything():
     return [list(model.objects.order_by("pk").values()) for model in (Run, Step, Campaign)]
 
 
 @each_case("name", SPENDING)
 def test_its_leads_and_members_spend_and_not_who_left_or_watches_and_nobody_once_it_is_archived(lab, runs, name):
-    """What each verb does is told by tests of its own."""
-    verb, owner = SPENDING[name], lab.people["owner"]
-    run_for(verb, runs)
+    (act, on, state), owner = SPENDING[name], lab.people["owner"]
+
+    def run():
+        """In the state in which the verb does something, as it is now."""
+        rows = Run.objects.filter(pk=runs[on].pk)
+        rows.update(**state)
+        return rows.select_related("experiment__project").get()
+
+    run()
     before, project = everything(), Project.objects.filter(pk=lab.project.pk)
     place = Membership.objects.filter(project=lab.project, user=owner)
 
     def is_refused(*people):
         for person in people:
             with pytest.raises(Forbidden):
-                verb.act(run_for(verb, runs), person)
+                act(run(), person)
             assert everything() == before
 
     project.update(archived=True)
@@ -114,7 +96,7 @@ def test_its_leads_and_members_spend_and_not_who_left_or_watches_and_nobody_once
     place.delete()
     is_refused(owner)
     Membership.objects.create(project=lab.project, user=owner, role="member")
-    verb.act(run_for(verb, runs), owner)
+    act(run(), owner)
     assert everything() != before
 
 

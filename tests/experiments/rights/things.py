@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.urls import URLPattern, URLResolver, get_resolver
-
 from accounts import invitations
 from accounts.models import ApiToken, Membership, User
 from accounts.tokens import create_token
+from experiments import models
 from experiments.lab.budgets import budgeting
 from experiments.lab.keys import keyring
 from experiments.lab.webhooks import hooks
@@ -22,18 +21,6 @@ from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.library.datasets import demonstration
 from experiments.library.instruments import cases
 from experiments.library.instruments import services as instruments
-from experiments.models import (
-    Annotation,
-    Battle,
-    ClientTalk,
-    Dataset,
-    Experiment,
-    Provider,
-    Run,
-    RunImport,
-    SeatedPerson,
-    Upload,
-)
 from experiments.runs import actions
 from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import REPORTS
@@ -44,6 +31,7 @@ from leaderboard.boards.compute import ensure_ladder
 from leaderboard.votes import voting
 from leaderboard.votes.voters import person_voter
 from tests.experiments import contest_rows
+from tests.experiments.api.handlers import routes
 from tests.experiments.reports import deliberations
 from tests.experiments.reviews import reviewed
 from tests.experiments.rights.people import Lab
@@ -57,40 +45,41 @@ BY_CONTEST += ["api-executions"]
 BY_TALK = ["talk-figures", "message-tokens"]
 BY_CAMPAIGN = ["campaign-live", "campaign-stop", "campaign-resume"]
 BY_CAMPAIGN += ["api-campaign", "api-campaign-stop", "api-campaign-resume"]
+FORMATS = {"run-export": "jsonl", "ladder-download": "csv", "ladder-picture": "svg", "board-export": "slim"}
+BY_ID = """
+    exports:bulk imported:brought files:file links:link seats:seat scenarios:scenario instruments:instrument cases:case
+    changes:scenario presets:preset new:upload uploads:upload samples:sample contestants:left battles:battle
+    compare:talk review:queue queues:queue items:item notes:note views:view favorites:favorite keys:key
+    webhooks:webhook deliveries:delivery budgets:budget projects:project members:guest invitations:invitation
+    conversations:asked studies:study
+"""  # parts of addresses, and the thing whose id comes next
 
 
 def addresses() -> Iterator[tuple[str, str]]:
     """(name, route) of every address but the admin's, which has rights of its own."""
-    for name, route in _below(get_resolver().url_patterns, ""):
+    for route, one in routes():
         if not route.startswith(("admin/", "^admin")) and "drf_format_suffix" not in route:
-            yield name or route, route
-
-
-def _below(patterns: Any, prefix: str) -> Iterator[tuple[str, str]]:
-    for pattern in patterns:
-        route = f"{prefix}{pattern.pattern}"
-        if isinstance(pattern, URLPattern):
-            yield pattern.name or "", route
-        elif isinstance(pattern, URLResolver):
-            yield from _below(pattern.url_patterns, route)
+            yield one.name or route, route
 
 
 class Things:
     """arena is a run that was played; the others are written row by row. All but a dataset belong to the project."""
 
-    def __init__(self, lab: Lab, arena: Run, talk: Run, pictures: Path) -> None:
+    def __init__(self, lab: Lab, arena: models.Run, talk: models.Run, pictures: Path) -> None:
         self._known: dict[tuple[str, str], str] = {}
         self.owner: User = lab.people["owner"]
         self.arena, self.talk = arena, talk
         self.council = deliberations.council(self.owner).run
         self.contest = contest_rows.contest(self.owner, 1).run
-        self.asked = ClientTalk.objects.create(owner=self.owner, system="council", run=self.council)
+        self.asked = models.ClientTalk.objects.create(owner=self.owner, system="council", run=self.council)
         self._make_a_ladder()
-        Experiment.objects.filter(owner=self.owner).update(project=lab.project, visibility="project")
+        models.Experiment.objects.filter(owner=self.owner).update(project=lab.project, visibility="project")
         self.bulk = bulk.ask({}, by=self.owner, format_=BULK_FORMATS["csv"], language="en")
-        self.brought = RunImport.objects.create(owner=self.owner, name="a.json", size=1, sha256=NOTHING, state="ready")
+        self.brought = models.RunImport.objects.create(
+            owner=self.owner, name="a.json", size=1, sha256=NOTHING, state="ready"
+        )
         self.file = jobs.request_file(arena, by=self.owner, format_=REPORTS["html"], language="en")
-        self.seat = SeatedPerson.objects.create(experiment=arena.experiment, seat="C", person=self.owner)
+        self.seat = models.SeatedPerson.objects.create(experiment=arena.experiment, seat="C", person=self.owner)
         self.link, self.secret = sharing.create_link(arena.experiment, by=self.owner)
         create_token(self.owner, name="mine")
         self.token = ApiToken.objects.get(user=self.owner)
@@ -103,7 +92,7 @@ class Things:
         unit = {"unit": "message", "place": 1, "subject": ""}
         self.case = cases.keep(self.instrument, arena, by=self.owner, **unit, expected={"refuses": "no"})
         said = {"version": version, "unit": "run", "dimension": version.parsed.dimensions[0].name, "judge": "opus"}
-        Annotation.objects.create(run=self.arena, made_in=self.arena, **said)
+        models.Annotation.objects.create(run=self.arena, made_in=self.arena, **said)
         self.preset = presets.save_preset(owner=self.owner, name="Mine", context="Be brief.")
         council = {"cast": {f"member-{n}": {"model": "sim/judge:first=0"} for n in (1, 2)}, "config": {}}
         self.seats = presets.save_setup(owner=self.owner, workflow="council", name="Mine", content=council)
@@ -111,15 +100,15 @@ class Things:
             owner=self.owner, title="Mine", design=designs.design(), plan=designs.plan(), project=str(lab.project.pk)
         )
         self._make_what_surrounds_it(lab)
-        self.upload = Upload.objects.create(
-            owner=self.owner, kind=Upload.Kind.SAMPLES, name="a.csv", size=1, dataset=self.dataset
+        self.upload = models.Upload.objects.create(
+            owner=self.owner, kind=models.Upload.Kind.SAMPLES, name="a.csv", size=1, dataset=self.dataset
         )
 
     def _make_what_surrounds_it(self, lab: Lab) -> None:
         self.project, self.people = lab.project, lab.people
         self.guest = User.objects.create_user("the-guest")
         Membership.objects.create(project=lab.project, user=self.guest, role=Membership.Role.WATCHER)
-        self.key = keyring.add(by=self.owner, provider=Provider.objects.first(), key="sk-nobody-reads-this-key")
+        self.key = keyring.add(by=self.owner, provider=models.Provider.objects.first(), key="sk-nobody-reads-this-key")
         self.budget = budgeting.set_budget(self.arena.experiment, by=self.owner, tokens=10**9)
         self.webhook, _ = hooks.add(by=self.owner, url="https://example.org/", events=["run.completed"])
         self.delivery = hooks.test(self.webhook, by=self.owner)
@@ -133,8 +122,8 @@ class Things:
         self.favorite = favorites.mark("contestant", "oak", by=self.owner)
 
     def _make_a_ladder(self) -> None:
-        self.dataset: Dataset = demonstration.make_text(self.owner)
-        Dataset.objects.filter(pk=self.dataset.pk).update(visibility="private")
+        self.dataset: models.Dataset = demonstration.make_text(self.owner)
+        models.Dataset.objects.filter(pk=self.dataset.pk).update(visibility="private")
         judge = add_model("sim/judge:first=0")
         asked = {"config": {"dataset": self.dataset.slug, "prompt": "text_quality"}}
         self.campaign = actions.create(
@@ -145,7 +134,7 @@ class Things:
         self.sample = self.dataset.samples.first()
         self.left, self.right = self.dataset.contestants.order_by("pk")[:2]
         pair = {"sample": self.sample, "left": self.left, "right": self.right}
-        self.battle = Battle.objects.create(board=board, winner="left", experiment=self.campaign, **pair)
+        self.battle = models.Battle.objects.create(board=board, winner="left", experiment=self.campaign, **pair)
         self.ladder = ensure_ladder(board)
         self.offer = voting.shown_pair(voting.offer(self.dataset, voter=person_voter(self.owner)))
 
@@ -164,64 +153,28 @@ class Things:
         return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(self._word(name, found[1], before)), part)
 
     @cache  # noqa: B019 - there is one of them in a test
-    def _by_place(self, run: Run) -> dict[str, Any]:
+    def _by_place(self, run: models.Run) -> dict[str, Any]:
         return {
+            **{part: getattr(self, thing).pk for part, thing in (pair.split(":") for pair in BY_ID.split())},
             "runs": run.pk,
-            "experiments": self.arena.experiment_id,
+            **dict.fromkeys(("experiments", "scans"), self.arena.experiment_id),
             "messages": run.messages.exclude(call=None).first().pk,
             "calls": run.calls.first().pk,
-            "files": self.file.pk,
-            "exports": self.bulk.pk,
-            "imported": self.brought.pk,
             "help": "quickstart",
             "cycles": self.contest.cycles.first().pk,
-            "links": self.link.pk,
             "s": self.secret,
-            "seats": self.seat.pk,
             "tokens": self.token.token_key,
-            "scenarios": self.scenario.pk,
-            "instruments": self.instrument.pk,
-            "cases": self.case.pk,
-            "scans": self.arena.experiment_id,
-            "changes": self.scenario.pk,
-            "presets": self.preset.pk,
             "datasets": self.dataset.slug,
-            "new": self.upload.pk,
-            "uploads": self.upload.pk,
-            "leaderboard": self.ladder.slug,
-            "ladders": self.ladder.slug,
-            "boards": self.ladder.slug,
-            "samples": self.sample.pk,
-            "contestants": self.left.pk,
-            "battles": self.battle.pk,
+            **dict.fromkeys(("leaderboard", "ladders", "boards", "subsets"), self.ladder.slug),
             "images": NOTHING,
-            "imports": UUID(int=0),
-            "import": UUID(int=0),
-            "compare": self.talk.pk,
-            "ranking": 1,
-            "review": self.queue.pk,
-            "queues": self.queue.pk,
-            "items": self.item.pk,
-            "notes": self.note.pk,
-            "views": self.view.pk,
-            "favorites": self.favorite.pk,
+            **dict.fromkeys(("imports", "import"), UUID(int=0)),
+            **dict.fromkeys(("ranking", "sign-ins"), 1),
             "rubrics": self.queue.rubric_id,
-            "keys": self.key.pk,
-            "webhooks": self.webhook.pk,
             "providers": self.key.provider_id,
             "models": self.key.provider.models.first().pk,
-            "deliveries": self.delivery.pk,
-            "budgets": self.budget.pk,
-            "projects": self.project.pk,
             "people": self.people["stranger"].pk,
-            "members": self.guest.pk,
-            "invitations": self.invitation.pk,
-            "conversations": self.asked.pk,
-            "subsets": self.ladder.slug,
             "oidc": "nowhere",
-            "studies": self.study.pk,
             "public-arena": "01a20893-3c44-7317-9091-f9006bd0d7d4",
-            "sign-ins": 1,
         }
 
     def _word(self, name: str, word: str, before: str) -> Any:
@@ -235,7 +188,7 @@ class Things:
             "verb": "lock",
             "workflow": "starchamber",
             **dict.fromkeys(("number", "before", "after"), 1),
-            "format": _format(name),
+            "format": FORMATS.get(name, "html"),
             "turn": 1,
         }
         if before == "vote" and word == "slug":
@@ -248,14 +201,9 @@ class Things:
             return 1
         return by_word[word] if word in by_word else self._by_place(self._run(name))[before]
 
-    def _run(self, name: str) -> Run:
+    def _run(self, name: str) -> models.Run:
         if name in BY_COUNCIL:
             return self.council
         if name in BY_CONTEST:
             return self.contest
         return self.talk if name in BY_TALK else self.arena
-
-
-def _format(name: str) -> str:
-    known = {"run-export": "jsonl", "ladder-download": "csv", "ladder-picture": "svg", "board-export": "slim"}
-    return known.get(name, "html")

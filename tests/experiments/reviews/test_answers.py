@@ -1,5 +1,7 @@
-"""Answers: once, in versions that stay; absent scores stay absent; comments at their words; corrections."""
+"""Answers: once, in versions that stay, with comments and corrections; and how far those who gave them agree."""
 
+import csv
+import io
 from datetime import timedelta
 
 import pytest
@@ -9,11 +11,14 @@ from django.utils.translation import override
 from accounts.errors import Invalid
 from experiments.models import FlagDeed, Judgment, Message, ReviewAnswer, ReviewSlot
 from experiments.models.reviewed import NeverChanged
-from experiments.review import answer_form, answers, flagging, rubrics, slots
+from experiments.review import agreement, answer_form, answers, flagging, queues, rubrics, slots
 from experiments.review.answers import Correction, Remark
+from experiments.review.coefficients import Asked
 from experiments.review.spans import pieces, sentences
+from leaderboard.ratings.values import Reason, Undefined
 from tests.cases import each_case
 from tests.experiments.reviews import reviewed
+from tests.fixtures import signed_in
 
 
 @pytest.fixture
@@ -47,9 +52,10 @@ def test_the_same_answer_sent_twice_is_one_and_another_is_a_version_beside_the_o
         ReviewAnswer.objects.update(note="Changed.")
 
 
-@each_case(
-    ("fields", "where"),
-    [
+def test_what_cannot_be_taken_or_is_beside_the_text_or_on_another_run_is_refused_by_its_field(item, bob, alice):
+    elsewhere = reviewed.record(alice).run.messages.first().pk
+    beside = [comment(item, 0, 10_000), comment(item, 9, 9), comment(item, 9, 3), Remark(elsewhere, 0, 3, "x")]
+    for fields, where in (
         ({"cooperation": 0.3}, "cooperation"),
         ({"cooperation": float("nan")}, "cooperation"),
         ({"cooperation": None}, "answer"),
@@ -59,13 +65,11 @@ def test_the_same_answer_sent_twice_is_one_and_another_is_a_version_beside_the_o
         ({"labels": {"mood": ["good"]}}, "mood"),
         ({"flags": ("invented",)}, "flags"),
         ({"note": "a\0b"}, "note"),
-    ],
-)
-def test_what_cannot_be_taken_is_refused_by_its_field(item, bob, fields, where):
-    with pytest.raises(Invalid) as refused:
-        reviewed.answer(item, bob, **fields)
-
-    assert list(refused.value.errors) == [where]
+        *(({"remarks": (remark,)}, "comments") for remark in beside),
+    ):
+        with pytest.raises(Invalid) as refused:
+            reviewed.answer(item, bob, **fields)
+        assert list(refused.value.errors) == [where], fields
     assert not ReviewAnswer.objects.exists()
 
 
@@ -104,13 +108,6 @@ def test_a_comment_keeps_its_words_and_is_found_again_where_they_stand_once(item
         assert answer_form.place_of(said.comments.select_related("message").get()) is None
         assert answer_form.lost(said) == list(said.comments.all())
         assert answer_form.fields_of(said)["place"] == []
-
-
-@each_case(("start", "end"), [(0, 10_000), (9, 9), (9, 3), (None, None)])
-def test_a_comment_beside_the_text_or_on_another_run_is_refused(item, bob, alice, start, end):
-    remark = comment(item, start, end) if end else Remark(reviewed.record(alice).run.messages.first().pk, 0, 3, "x")
-    with pytest.raises(Invalid):
-        reviewed.answer(item, bob, remarks=(remark,))
 
 
 def test_places_count_characters_whatever_they_are():
@@ -166,3 +163,89 @@ def test_the_form_of_an_answer_says_what_the_answer_says(item, bob):
     again = answer_form.read(fields, rubrics.of(item.queue.rubric))
 
     assert again.fingerprint == said.fingerprint
+
+
+def test_a_queue_tells_how_far_people_and_the_judge_agree_without_answers_after_a_look_behind_once_it_is_closed(
+    alice, bob, dora, read
+):
+    queue = reviewed.queue(alice, bob, dora, turns=3, overlap=2)
+    for number, item in enumerate(queue.items.order_by("number")):
+        score = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.0)[number]
+        slots.claim(item, by=bob)
+        reviewed.answer(item, bob, score)
+        slots.claim(item, by=dora)
+        reviewed.answer(item, dora, 0.0 if number == 5 else score)
+    found = agreement.of(queue)
+    cooperation = found.measures[0]
+
+    assert (found.answers, found.people, cooperation.items) == (12, 2, 6)
+    assert cooperation.alpha.interval.low < cooperation.alpha.value < 1
+    assert cooperation.pairs[0].items == 6
+    assert cooperation.judge.items == 6
+    assert cooperation.judge.judge == pytest.approx(0.4)
+    assert [one.number for one in found.disputed] == [6]
+    assert {one.name for one in found.reviewers} == {"bob", "dora"}
+    assert all(one.deviation == pytest.approx(1 / 12) for one in found.reviewers)
+    assert all(0 <= one.seconds < 600 for one in found.reviewers)
+
+    item = queue.items.get(number=1)
+    before = agreement.report(queue).measures[0].alpha
+    slots.reveal(item, by=bob)
+    assert reviewed.answer(item, bob, 1.0).is_informed
+    assert agreement.report(queue).measures[0].alpha == before
+    slots.undo(queue, by=dora)
+    assert agreement.of(queue).measures[0].items == 5
+
+    last = slots.place_of(queue.items.last(), bob)
+    slots.reveal(last.item, by=bob)
+    with pytest.raises(Invalid, match="new version"):
+        slots.undo(queue, by=bob)
+    assert not slots.release(last.item, by=bob)
+    assert slots.place_of(last.item, bob).answer == last.answer, "nobody begins again after a look"
+
+    browser, address = signed_in(bob), f"/review/{queue.pk}/agreement"
+    assert browser.get(f"{address}/").status_code == 403
+    queues.set_open(queue, by=alice, is_open=False)
+    page = read(browser.get(f"{address}/")).text
+    rows = list(csv.DictReader(io.StringIO(browser.get(f"{address}.csv").content.decode())))
+    alpha = next(row for row in rows if (row["measure"], row["statistic"]) == ("cooperation", "krippendorff_alpha"))
+    assert f"{float(alpha['value']):+.2f}" in page
+    assert next(row for row in rows if row["measure"] == "deception")["undefined"] == "nothing_paired"
+
+
+def test_scores_that_people_corrected_are_counted_with_their_mean(alice, bob):
+    queue = reviewed.queue(alice, bob, turns=1, is_blind=False)
+    for item, score in zip(queue.items.order_by("number"), (-0.5, 1.0), strict=True):
+        judgment = Judgment.objects.get(subject=item.message.seat)
+        reviewed.answer(item, bob, corrections=(Correction(judgment.pk, "cooperation", score, "It threatens."),))
+
+    judge = agreement.report(queue).measures[0].judge
+    assert (judge.corrections, judge.corrected) == (2, 0.25)
+
+
+def test_an_answer_is_compared_with_its_latest_judgment_and_a_replaced_one_with_none(alice):
+    played = reviewed.record(alice, turns=1)
+    played.judged(1, {"A": {"cooperation": 1.0}})
+    queue = reviewed.queue(alice, alice, played=False)
+    a, b = (queue.items.get(message__seat=seat).number for seat in "AB")
+
+    assert agreement.judge_scores(queue)["cooperation"] == {a: 1.0, b: pytest.approx(0.4)}
+    played.run.messages.filter(seat="A").update(superseded=True)
+    assert set(agreement.judge_scores(queue)["cooperation"]) == {b}
+
+    values = {person: {0: 1.0, 1: 2.0} for person in (0, 1)}
+    found = Asked("wit", "Wit", "ordinal", values, (1.0, 2.0)).measured({0: "a", 1: "b"}, {}, [])
+    numbers = {found.alpha.value, found.fleiss.value, found.pairs[0].kappa.value}
+    assert numbers == {Undefined(Reason.TOO_FEW_UNITS)}, "a reason and no number"
+
+
+def test_a_label_with_one_choice_is_one_measure_and_one_with_several_a_measure_for_each(alice, bob, dora):
+    queue = reviewed.queue(alice, bob, dora, turns=1, overlap=2, rubric=reviewed.rubric("conduct"))
+    item = queue.items.first()
+    reviewed.answer(item, bob, None, labels={"harm": ["none"], "signs": ["lie"]})
+    reviewed.answer(item, dora, None, labels={"harm": ["plain"], "signs": ["lie", "concealment"]})
+
+    found = agreement.report(queue)
+    signs = [f"signs.{name}" for name in ("lie", "concealment", "manipulation", "self_preservation")]
+    assert [(one.name, one.answers) for one in found.measures] == [(name, 2) for name in ("harm", *signs)]
+    assert [one.distance for one in found.disputed] == [pytest.approx(2 / 5)]
