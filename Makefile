@@ -8,7 +8,7 @@ SUPPLY := $(VENV)-supply/bin
 PYTEST := $(BIN)/python -m pytest
 # Fast tests compute; system tests wait for processes and browsers as well, so that there can be more of them at a time.
 FAST := $(PYTEST) --numprocesses auto --maxprocesses 4 --dist worksteal -p randomly
-SYSTEM = $(PYTEST) --numprocesses $(or $(PROCESSES),4) --dist loadscope
+SYSTEM := $(PYTEST) --numprocesses 3 --dist loadscope
 MANAGE := $(BIN)/python manage.py
 # Every process of a platform would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -34,7 +34,6 @@ test: setup-dev ## everything that a change has to pass: check, the fast tests, 
 test-system: setup-dev ## the tests with processes, servers and browsers
 	$(SYSTEM) -m "system and not exhaustive"
 
-test-postgresql: PROCESSES := 2
 test-postgresql: setup-dev ## the tests that depend on the database, on PostgreSQL
 	ARENA_TEST_DATABASE=postgresql $(SYSTEM) -m "databases and not exhaustive"
 
