@@ -266,15 +266,15 @@ STATES = "SELECT state, lease_until IS NULL FROM experiments_run"
 
 
 @pytest.fixture
-def provider():
+def models():
     """It goes on while the platform is away."""
-    with running() as provider:
-        yield provider
+    with running() as models:
+        yield models
 
 
-def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(start, provider, tmp_path):
+def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(start, models, tmp_path):
     data = tmp_path / "data"
-    prepare = PREPARE.replace("BASE", repr(provider.base_url)).replace("MODEL", repr(MODEL))
+    prepare = PREPARE.replace("BASE", repr(models.base_url)).replace("MODEL", repr(MODEL))
     with_tables(data)
     told = manage("shell", "-v0", "-c", prepare, ARENA_DATA=str(data))
     assert told.returncode == 0, told.stderr
@@ -284,30 +284,30 @@ def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(st
         made = api.post("experiments/", json=EXPERIMENT)
         assert made.status_code == 201, made.text
         assert api.post(f"experiments/{made.json()['id']}/start/", json={"repeats": RUNS}).status_code == 201
-    wait_until(lambda: _speaking(provider) == RUNS, "all runs to speak")
+    wait_until(lambda: _speaking(models) == RUNS, "all runs to speak")
 
     code = started.end()
 
     assert code == 0
     assert started.all_pids() == []
     assert started.output.endswith("Stopping …\nStopped.\n")
-    assert {row["outcome"] for row in provider.ledger()} == {"finished"}, "what was under way is heard out"
+    assert {row["outcome"] for row in models.ledger()} == {"finished"}, "what was under way is heard out"
     assert _rows(started, STATES) == [("queued", 1)] * RUNS
     said = _rows(started, SAID)
-    assert len(said) == len(provider.ledger())
+    assert len(said) == len(models.ledger())
 
     again = start("--workers", "1", data=started.data).wait_until_ready()
     wait_until(lambda: _rows(again, STATES) == [("completed", 1)] * RUNS, "all runs to complete")
 
     calls = _rows(again, CALLS)
-    assert sorted(row["request_id"].replace("-", "") for row in provider.ledger()) == sorted(one[0] for one in calls)
+    assert sorted(row["request_id"].replace("-", "") for row in models.ledger()) == sorted(one[0] for one in calls)
     assert len({step for _, step, *_ in calls}) == len(calls) == RUNS * TURNS * 2
     assert {tuple(outcome) for _, _, *outcome in calls} == {("completed", 1)}
     assert set(said) <= set(_rows(again, SAID))
 
 
-def _speaking(provider):
-    return sum(row["outcome"] == "open" and row["tokens_sent"] > 3 for row in provider.ledger())
+def _speaking(models):
+    return sum(row["outcome"] == "open" and row["tokens_sent"] > 3 for row in models.ledger())
 
 
 def _rows(platform, query):
