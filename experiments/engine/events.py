@@ -82,15 +82,13 @@ class Broadcaster:
     def __init__(self) -> None:
         self._redis: Any = redis.Redis.from_url(settings.REDIS_URL)
 
-    async def send(self, news: Sequence[News]) -> list[News]:
-        """Returns what no process has listened for. Raises TimeoutError, and what the client of Redis raises."""
+    async def send(self, news: Sequence[News]) -> None:
         layer: Any = get_channel_layer()
         pipeline = self._redis.pipeline(transaction=False)
         for run_id, message in news:
             pipeline.publish(f"{_prefix()}__group__{group_of(run_id)}", layer.serialize(message))
         async with asyncio.timeout(REDIS_SECONDS):
-            listeners = await pipeline.execute()
-        return [one for one, count in zip(news, listeners, strict=True) if not count]
+            await pipeline.execute()
 
     async def close(self) -> None:
         await self._redis.aclose()

@@ -24,7 +24,6 @@ from experiments.gateway.types import ChatRequest, Completion
 logger = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 0.05  # text of one stream is sent on at most this often; people do not see the difference
-UNHEARD_SECONDS = 0.5  # text that nobody listens for is sent on at most this often: somebody may have come
 READING_SECONDS = 0.01  # that many streams may take to read what they have gathered, before it is sent on
 MOST_CONNECTIONS = 1000
 LOOKUPS = 64  # of names, at the same time
@@ -68,7 +67,6 @@ class PendingCall:
     parts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     shown: tuple[int, int] = (0, 0)
-    shown_from: float = 0.0
     offset: int = 0
     reasoning_offset: int = 0
     saved: tuple[int, int] = (0, 0)
@@ -103,9 +101,9 @@ class WakeUp:
 
 
 class Outlet(Protocol):
-    """Where the viewers' news goes. send: returns what nobody has listened for."""
+    """Where the viewers' news goes."""
 
-    async def send(self, news: Sequence[News]) -> Sequence[News]: ...
+    async def send(self, news: Sequence[News]) -> None: ...
     async def close(self) -> None: ...
 
 
@@ -296,11 +294,9 @@ class CallExecutor:
 
     def _show(self, call: PendingCall) -> None:
         """Post what the viewers have not seen yet. Offsets count characters of the text, so that a gap is noticed."""
-        if not call.is_shown or time.monotonic() < call.shown_from:
-            return
         text = "".join(call.parts[call.shown[0] :])
         reasoning = "".join(call.thoughts[call.shown[1] :])
-        if not (text or reasoning):
+        if not call.is_shown or not (text or reasoning):
             return
         data = {"call": str(call.call_id), "seat": call.seat, "turn": call.turn, "purpose": call.purpose}
         data |= {"offset": call.offset, "text": text}
@@ -316,20 +312,9 @@ class CallExecutor:
             return
         news, self._outbox = self._outbox, []
         try:
-            for one in await self._outlet.send(news):
-                self._hold_back(one)
+            await self._outlet.send(news)
         except Exception as error:  # redis, its client and the channel layer raise errors without a common base
             logger.warning("viewers of %s runs were not reached: %s", len(news), type(error).__name__)
-
-    def _hold_back(self, unheard: News) -> None:
-        """Send less often, and again what is not saved yet: whoever comes finds the rest in the database."""
-        if unheard.message["type"] != "run.delta":
-            return
-        if call := self._pending.get(UUID(unheard.message["data"]["call"])):
-            call.shown_from = time.monotonic() + UNHEARD_SECONDS
-            texts, thoughts = call.shown = min(call.shown[0], call.saved[0]), min(call.shown[1], call.saved[1])
-            call.offset = sum(map(len, call.parts[:texts]))
-            call.reasoning_offset = sum(map(len, call.thoughts[:thoughts]))
 
     async def _shut_down(self) -> None:
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]

@@ -29,11 +29,10 @@ LOOK_SECONDS = 1.0  # after which a driver looks though nothing has been written
 class MemoryOutlet:
     """Sends to viewers over the channel layer of this process."""
 
-    async def send(self, news: Sequence[News]) -> list[News]:
+    async def send(self, news: Sequence[News]) -> None:
         layer: Any = get_channel_layer()
         for run_id, message in news:
             await layer.group_send(group_of(run_id), message)
-        return []
 
     async def close(self) -> None:
         pass

@@ -4,7 +4,6 @@ import logging
 import os
 import threading
 import time
-from itertools import pairwise
 from uuid import uuid4
 
 import pytest
@@ -25,14 +24,11 @@ from tests.parts import stepped_engine
 class Viewers:
     def __init__(self):
         self.pieces, self.posts, self.is_closed, self.reached = [], 0, False, threading.Event()
-        self.are_away, self.times = False, []
 
     async def send(self, news):
         self.posts += 1
-        pieces = [message["data"] for _run, message in news if message["type"] == "run.delta"]
-        self.pieces, self.times = self.pieces + pieces, self.times + [time.monotonic()] * len(pieces)
+        self.pieces += [message["data"] for _run, message in news if message["type"] == "run.delta"]
         self.reached.set()
-        return news if self.are_away else []
 
     async def close(self):
         self.is_closed = True
@@ -117,32 +113,6 @@ def test_the_pieces_of_a_reply_follow_each_other_without_a_gap(viewers, arena, s
         text, reasoning = text + piece["text"], reasoning + piece["reasoning"]
     assert (text, reasoning) == (said.raw_text, said.reasoning)
     assert len(pieces) > 5
-
-
-@pytest.mark.system
-def test_text_that_nobody_listens_for_is_sent_less_often_and_whoever_comes_misses_nothing(
-    executor, viewers, simulated, monkeypatch
-):
-    monkeypatch.setattr(module, "UNHEARD_SECONDS", 0.2)
-    viewers.are_away = True
-    executor.submit(work(simulated.base_url, "sim/cooperative:tps=60:first=0:words=90", is_shown=True))
-    wait_until(lambda: len(viewers.pieces) > 1, "a piece that is sent again")
-    assert {piece["offset"] for piece in viewers.pieces} == {0}
-
-    [saved] = executor.partials()
-    executor.saved([saved])
-    wait_until(lambda: viewers.pieces[-1]["offset"], "a piece after what is saved")
-    assert viewers.pieces[-1]["offset"] == len(saved.text)
-
-    viewers.are_away = False
-    told, text = len(viewers.pieces), saved.text
-    result = executor.results.get(timeout=60)
-    wait_until(lambda: result.completion.text.endswith(viewers.pieces[-1]["text"]), "the last piece")
-    for piece in viewers.pieces[told:]:
-        assert piece["offset"] <= len(text), "there is no gap"
-        text = text[: piece["offset"]] + piece["text"]
-    assert text == result.completion.text
-    assert min(later - earlier for earlier, later in pairwise(viewers.times[:told])) > 0.19
 
 
 @pytest.mark.system
