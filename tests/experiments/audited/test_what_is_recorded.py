@@ -55,7 +55,13 @@ def lab(provider, alice, charlie, admin, settings, tmp_path):
     project = Project.objects.create(name="Solar villages")
     Membership.objects.create(project=project, user=alice, role="lead")
     people = {"alice": alice, "charlie": charlie, "ada": admin, "browser": signed_in(alice)}
-    things = {"run": run, "experiment": run.experiment, "project": project, "provider": Provider.objects.first()}
+    things = {
+        "run": run,
+        "experiment": run.experiment,
+        "project": project,
+        "provider": Provider.objects.first(),
+        "at": provider.base_url,
+    }
     return SimpleNamespace(**people, **things, secrets=[PASSWORD, WRONG, KEY])
 
 
@@ -88,7 +94,7 @@ def use_key(lab):
 
 
 def try_key(lab):
-    Provider.objects.filter(pk=lab.provider.pk).update(base_url="http://127.0.0.1:1/v1")
+    Provider.objects.filter(pk=lab.provider.pk).update(base_url=lab.at)
     keyring.test(key(lab), by=lab.alice)
 
 
@@ -198,7 +204,7 @@ def approved(lab, then=None):
 
 
 def added_provider(lab):
-    new = Provider(name="local", base_url="http://127.0.0.1:1/v1", allow_private=True)
+    new = Provider(name="local", base_url=lab.at, allow_private=True)
     return providers.add(new, by=lab.ada, key=KEY)
 
 
