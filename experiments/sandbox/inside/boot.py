@@ -45,9 +45,9 @@ def main() -> None:
     request: dict[str, Any] = marshal.loads(told)  # noqa: S302 — the parent's own words
     if request["has_temporary"]:
         unsharing.mount_temporary(request["limits"]["disk"], request["limits"]["entries"])
+    kernel.drop_capabilities(0 if request["uid"] is None else kernel.KILL_OTHERS)
     frames.write_all(asking, told)
     os.close(asking)
-    kernel.drop_capabilities(0 if request["uid"] is None else kernel.KILL_OTHERS)
     supervise(candidate, [reading for reading, _ in pipes], float(request["seconds"]))
 
 

@@ -135,9 +135,7 @@ def program() -> bytes:
 
 
 def beginning() -> "list[tuple[int, int, int, int]]":
-    """The number of the call is at hand; calls in the tongue of another machine have ended the process. Raises KeyError
-    for a machine without a table.
-    """
+    """The number of the call is at hand; calls in the tongue of another machine have ended the process."""
     steps = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, MACHINES[kernel.ARCHITECTURE]), answer(END), (LOAD, 0, 0, NUMBER)]
     return [*steps, (AT_LEAST, 0, 1, X32), answer(END)] if kernel.ARCHITECTURE == "x86_64" else steps
 
