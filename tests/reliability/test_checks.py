@@ -7,17 +7,8 @@ from benchmarks.faults.checks import CHECKS, differences
 from benchmarks.faults.facts import Account, Called, Facts, Passed, Played, Seen, Served, Shown, Stepped
 
 TEXT = "Seven panels, shared by need."
-CALL = Called(
-    "call-1",
-    "turn/1/A",
-    1,
-    "completed",
-    text=TEXT,
-    output_tokens=6,
-    cost=Decimal("0.25"),
-    cost_source="provider",
-    reserved=Decimal(1),
-)
+PAID = {"cost": Decimal("0.25"), "cost_source": "provider", "reserved": Decimal(1)}
+CALL = Called("call-1", "turn/1/A", 1, "completed", text=TEXT, output_tokens=6, **PAID)
 RUN = Played(
     id="run-1",
     workflow="arena",

@@ -7,12 +7,7 @@ from django.db.migrations.loader import MigrationLoader
 
 OURS = ("accounts", "experiments", "leaderboard")
 FIRST_RELEASE = {"accounts": "0006", "experiments": "0016", "leaderboard": "0001"}  # before which nobody was at work
-ALWAYS = (
-    operations.CreateModel,
-    operations.AlterModelOptions,
-    operations.AlterModelManagers,
-    AddIndexConcurrently,
-)
+ALWAYS = (operations.CreateModel, operations.AlterModelOptions, operations.AlterModelManagers, AddIndexConcurrently)
 # (app, migration, what is complained about): why the release before it goes on all the same
 REASONS: dict[tuple[str, str, str], str] = {
     (

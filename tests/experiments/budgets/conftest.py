@@ -58,8 +58,3 @@ def assert_right(*budgets: Budget) -> None:
         assert (found.cost_reserved, found.tokens_reserved) == (0, 0)
         assert found.cost_left(budget.cost_limit) is None or found.cost_left(budget.cost_limit) >= 0
         assert found.tokens_left(budget.token_limit) is None or found.tokens_left(budget.token_limit) >= 0
-
-
-def paid(run: Any) -> list[str]:
-    """The keys of what was asked in a run, one for each call."""
-    return list(run.calls.order_by("sent", "id").values_list("step__key", flat=True))

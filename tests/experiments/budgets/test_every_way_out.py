@@ -13,15 +13,7 @@ from experiments.engine.run_execution import RunExecution
 from experiments.models import BudgetPeriod, Call, Run
 from experiments.runs import actions, admission
 from tests.experiments.budgets.conftest import account, assert_right
-from tests.experiments.engine.crashes import (
-    FAULTS,
-    PowerCut,
-    all_of_them,
-    break_at,
-    expire_leases,
-    one_of_each,
-    writes_of,
-)
+from tests.experiments.engine import crashes
 from tests.fixtures import wait_until
 from tests.making import maker
 from tests.parts import stepped_engine
@@ -61,9 +53,9 @@ def test_a_call_stopped_in_mid_speech_or_failed_by_the_engine_counts_what_was_se
 def test_a_call_whose_worker_died_is_settled_by_the_next_one_or_a_stop(talk, drive, monkeypatch, alice, is_stopped):
     run, budget = talk()
     with monkeypatch.context() as patch:
-        patch.setattr(RunExecution, "settle", lambda *_: (_ for _ in ()).throw(PowerCut))
+        patch.setattr(RunExecution, "settle", lambda *_: (_ for _ in ()).throw(crashes.PowerCut))
         patch.setattr(leases, "release", lambda run_id, fence: None)
-        with pytest.raises(PowerCut):
+        with pytest.raises(crashes.PowerCut):
             drive()
     lost, before = run.calls.get(state=Call.State.SENT), account(budget)
     assert (before.cost_reserved > 0, before.cost_spent) == (True, 0)
@@ -72,7 +64,7 @@ def test_a_call_whose_worker_died_is_settled_by_the_next_one_or_a_stop(talk, dri
         Run.objects.filter(pk=run.pk).update(state=Run.State.QUEUED, lease_until=None)
         assert admission.stop(Run.objects.get(pk=run.pk), by=alice)
     else:
-        expire_leases()
+        crashes.expire_leases()
         drive()
 
     assert run.calls.get(pk=lost.pk).state == Call.State.LOST
@@ -83,7 +75,9 @@ def test_a_call_whose_worker_died_is_settled_by_the_next_one_or_a_stop(talk, dri
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.databases
 @pytest.mark.parametrize(
-    "moments", [one_of_each, pytest.param(all_of_them, marks=pytest.mark.exhaustive)], ids=["one of each kind", "all"]
+    "moments",
+    [crashes.one_of_each, pytest.param(crashes.all_of_them, marks=pytest.mark.exhaustive)],
+    ids=["one of each kind", "all"],
 )
 def test_a_power_cut_or_an_unconfirmed_commit_at_a_write_leaves_the_accounts_right(
     arena, start, drive, priced, allow, monkeypatch, moments
@@ -93,13 +87,13 @@ def test_a_power_cut_or_an_unconfirmed_commit_at_a_write_leaves_the_accounts_rig
     priced()
     budget = allow(experiment, 1)
     start(experiment)
-    for moment, fault in moments(writes_of(monkeypatch, drive)):
+    for moment, fault in moments(crashes.writes_of(monkeypatch, drive)):
         run = start(experiment)
         with monkeypatch.context() as patch:
-            break_at(patch, moment, fault)
-            with nullcontext() if fault == FAULTS[2] else pytest.raises(PowerCut):
+            crashes.break_at(patch, moment, fault)
+            with nullcontext() if fault == crashes.FAULTS[2] else pytest.raises(crashes.PowerCut):
                 drive()
-        expire_leases()
+        crashes.expire_leases()
         drive()
 
         assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED, f"cut at write {moment}"

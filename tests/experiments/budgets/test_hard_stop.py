@@ -16,7 +16,8 @@ from experiments.models.budget import BEGINNING
 from experiments.models.ids import new_id
 from experiments.runs import actions
 from tests.cases import each_case
-from tests.experiments.budgets.conftest import account, assert_right, paid, spent
+from tests.experiments.budgets.conftest import account, assert_right, spent
+from tests.experiments.debating import asked
 from tests.fixtures import signed_in
 from tests.making import maker
 
@@ -56,7 +57,7 @@ def test_the_run_stops_keeps_what_was_said_and_says_which_budget_it_was(talk, pl
     assert Decimal(ending["budget"]["cost_left"]) == Decimal(ROOM) - spent(budget)
     whom = "lena, ada, an administrator" if kind == "experiment" else "an administrator (ada)"
     assert f"Ask {whom} to raise it" in ending["message"]
-    assert ending["refused"]["key"] not in paid(run)
+    assert ending["refused"]["key"] not in asked(run)
     assert_right(budget)
     entry = AuditEntry.objects.get(action="budget_reached")
     assert (entry.target, entry.detail["run"]) == (f"budget:{budget.pk}", str(run.pk))
@@ -69,12 +70,12 @@ def test_it_is_resumed_while_anything_is_left_and_pays_for_nothing_twice(talk, s
     run = start(experiment := talk())
     budget = allow(experiment, ROOM)
     drive()
-    before = paid(run)
+    before = asked(run)
 
     assert actions.resume(Run.objects.get(pk=run.pk), by=alice) is True, "something is left, only not enough"
     drive()
     run.refresh_from_db()
-    assert (run.stop_reason, paid(run)) == ("budget_experiment", before)
+    assert (run.stop_reason, asked(run)) == ("budget_experiment", before)
 
     allow(experiment, spent(budget))
     for verb in (lambda: actions.resume(run, by=alice), lambda: actions.start(experiment, by=alice)):
@@ -87,8 +88,8 @@ def test_it_is_resumed_while_anything_is_left_and_pays_for_nothing_twice(talk, s
     drive()
     run.refresh_from_db()
     assert (run.state, run.stop_reason) == (Run.State.COMPLETED, "max_turns")
-    assert paid(run)[: len(before)] == before
-    assert len(set(paid(run))) == len(paid(run)) == 12
+    assert asked(run)[: len(before)] == before
+    assert len(set(asked(run))) == len(asked(run)) == 12
     budget.refresh_from_db()
     assert_right(budget)
 

@@ -249,11 +249,7 @@ def test_what_cannot_be_begun_is_refused(api, models, arena_body):
     for path, whole, cases in (
         ("starchamber/start", talk, ({"model": {}}, {"firstMessage": "  "}, {"model": {"modelId": "nobody"}})),
         ("llm/test", role, ({"role": "poet"}, {"prompt": ""}, {"model": "vendor/any-name"})),
-        (
-            "experiment/start",
-            arena_body,
-            (*seats, *words),
-        ),
+        ("experiment/start", arena_body, (*seats, *words)),
     ):
         for wrong in cases:
             answer = api.post(path, {**whole, **wrong})

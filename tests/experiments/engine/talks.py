@@ -3,9 +3,10 @@
 import hashlib
 import json
 
-from experiments.models import Run, Step
+from experiments.models import Call, Event, Judgment, Message, Run, Step
 from experiments.runs.steering import steering
-from experiments.runs.timeline import from_rows, replayed
+from tests.experiments.deliberating import fresh
+from tests.experiments.pages.painted import assert_same_page  # noqa: F401 — by this name for all runs with the engine
 from tests.making import maker
 
 
@@ -21,10 +22,6 @@ def say(alice, drive, /, run, action, text=""):
     steering.say(run, by=alice, key=pause(run).key, action=action, text=text)
     drive()
     return fresh(run)
-
-
-def fresh(run):
-    return Run.objects.select_related("experiment").get(pk=run.pk)
 
 
 def pause(run) -> Step:
@@ -47,13 +44,12 @@ def sent(provider, run, key):
     return call.request["messages"]
 
 
+def everything(run):
+    """Every row of a run, to compare before and after."""
+    return [
+        list(model.objects.filter(run=run).order_by("pk").values()) for model in (Step, Call, Message, Judgment, Event)
+    ]
+
+
 def roles(messages):
     return [message["role"] for message in messages]
-
-
-def assert_same_page(run):
-    run = fresh(run)
-    rows, events = from_rows(run), replayed(run.events.order_by("seq"))
-    assert [entry.anchor for entry in rows if entry.type != "model_metrics"] == [
-        entry.anchor for entry in events if entry.type != "model_metrics"
-    ]

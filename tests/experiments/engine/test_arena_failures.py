@@ -5,11 +5,8 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
-import pytest
 from django.utils import timezone
 
-from experiments.engine import run_execution
-from experiments.gateway.retry import Wait
 from experiments.models import Call, Run
 from experiments.runs import actions
 from experiments.runs.steering import steering
@@ -21,26 +18,6 @@ from tests.making import maker
 
 QUIET = {"judge": False, "filter": False, "max_turns": 1}
 WORDS_OF_ERRORS = ("rate limit", "credentials", "credits", "internal server error", "no such model", "upstream model")
-
-
-@pytest.fixture
-def play(arena, start, drive, monkeypatch):
-    """Plays an arena run to its end or its first pause; waits before another attempt are cut short."""
-    decide = run_execution.decide
-
-    def hurried(*given, **named):
-        verdict = decide(*given, **named)
-        return Wait(0.01) if isinstance(verdict, Wait) else verdict
-
-    monkeypatch.setattr(run_execution, "decide", hurried)
-
-    def run(*speakers, **config):
-        begun = start(arena(*speakers, **config))
-        drive()
-        begun.refresh_from_db()
-        return begun
-
-    return run
 
 
 @maker
@@ -79,9 +56,8 @@ def test_trouble_that_passes_is_waited_out_and_nobody_reads_of_it(play):
         assert not any(words in everything_that_models_read(run) for words in WORDS_OF_ERRORS)
 
 
-def test_a_provider_is_not_asked_again_before_the_time_that_it_has_named(arena, start, drive):
-    run = start(arena(a="sim/cooperative:first=0:fail=429:times=1:retry_after=7", **QUIET))
-    drive()
+def test_a_provider_is_not_asked_again_before_the_time_that_it_has_named(play):
+    run = play(a="sim/cooperative:first=0:fail=429:times=1:retry_after=7", **QUIET)
 
     first, second = run.calls.filter(step__key="turn/1/A").order_by("attempt")
     assert (first.error_kind, second.state) == ("rate_limited", Call.State.COMPLETED)

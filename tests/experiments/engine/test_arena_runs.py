@@ -29,14 +29,6 @@ TURN = [
 ]
 
 
-@maker
-def play(arena, start, drive, /, experiment=None, seed=7, **config):
-    run = start(experiment or arena(**config), seed=seed)
-    drive()
-    run.refresh_from_db()
-    return run
-
-
 def course(run):
     """The events; with their seat, or their state, where they have one."""
     told = run.events.exclude(type="experiment_state").order_by("seq").values_list("type", "data")
@@ -74,7 +66,7 @@ def test_a_seat_has_its_own_sampling_and_a_gap_lies_between_two_turns(arena, pla
     experiment = arena(gap_seconds=60, **BARE)
     own = {"temperature": 0.0, "max_tokens": 50, "top_p": 0.9, "seed": 11}
     experiment.participants.filter(seat="A").update(params=own)
-    run = play(experiment)
+    run = play(experiment=experiment)
 
     of_a, of_b, *_others = requests(run)
     assert {name: of_a[name] for name in own} == own, "a temperature of zero is zero"
@@ -86,7 +78,7 @@ def test_a_seat_has_its_own_sampling_and_a_gap_lies_between_two_turns(arena, pla
 
 def test_the_seed_of_the_run_makes_the_seed_of_each_call_and_says_who_begins(arena, play):
     experiment = arena(max_turns=2, counterbalance=True, **BARE)
-    first, same, other = [play(experiment, seed=seed) for seed in (1, 1, 2)]
+    first, same, other = [play(experiment=experiment, seed=seed) for seed in (1, 1, 2)]
     assert [run.messages.first().seat for run in (first, same, other)] == ["B", "B", "A"], "counterbalanced"
 
     seeds = [[asked["seed"] for asked in requests(run)] for run in (first, same, other)]
@@ -107,20 +99,20 @@ def test_token_probabilities_are_asked_of_sides_that_give_them_when_that_is_set(
     experiment = arena(max_turns=1, logprobs=True, **BARE)
     model = experiment.participants.get(seat="A").model
     ProviderModel.objects.filter(pk=model.pk).update(capabilities={"logprobs": False})
-    call = play(experiment).calls.get(step__key="turn/1/A")
+    call = play(experiment=experiment).calls.get(step__key="turn/1/A")
     assert (call.model, "logprobs" in call.request, call.logprobs) == (model, False, None)
     assert call.warnings, "it is said that they were left out"
 
 
 def test_a_limit_of_money_is_never_passed_and_refuses_a_model_of_unknown_price(arena, play, provider):
     experiment = arena(max_turns=20, limits={"cost": 0.05})
-    unknown = play(experiment)
+    unknown = play(experiment=experiment)
     assert (unknown.stop_reason, provider.ledger()) == ("limit_cost", [])
     assert "unknown" in unknown.events.get(type="experiment_stopped").data["message"]
 
     for model in ProviderModel.objects.all():
         ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input="0.000002", output="0.000004")
-    run = play(experiment)
+    run = play(experiment=experiment)
     assert run.stop_reason == "limit_cost"
     assert 0 < Run.objects.with_totals().get(pk=run.pk).total_cost <= 0.05
 
@@ -177,7 +169,7 @@ def test_a_driver_at_work_takes_a_run_that_is_queued_at_once(arena, start, provi
     assert (fresh(run).started - fresh(run).created).total_seconds() < 60
 
 
-def test_upstreams_that_a_seat_names_are_the_only_ones_that_a_routing_provider_may_ask(alice, arena, start, drive):
+def test_upstreams_that_a_seat_names_are_the_only_ones_that_a_routing_provider_may_ask(alice, arena, play):
     named = {"A": {"served_by": "deepinfra/fp8 ,together"}, "B": {"served_by": "together, bf16"}}
     cast = {
         one.seat: {"model": one.model.slug, "params": named.get(one.seat, {})} for one in arena().participants.all()
@@ -189,8 +181,7 @@ def test_upstreams_that_a_seat_names_are_the_only_ones_that_a_routing_provider_m
     )
 
     Provider.objects.update(routes=True)
-    run = start(actions.create(owner=alice, workflow="arena", config=ARENA | {"max_turns": 1}, cast=cast))
-    drive()
+    run = play(experiment=actions.create(owner=alice, workflow="arena", config=ARENA | {"max_turns": 1}, cast=cast))
 
     asked = {call.step.seat: call.request["provider"] for call in run.calls.select_related("step")}
     whichever = {"allow_fallbacks": False, "require_parameters": True}
@@ -201,11 +192,8 @@ def test_upstreams_that_a_seat_names_are_the_only_ones_that_a_routing_provider_m
 
 
 @maker
-def manual(arena, start, drive, /, **config):
-    run = start(arena(mode="manual", **config))
-    drive()
-    run.refresh_from_db()
-    return run
+def manual(play, /, **config):
+    return play(mode="manual", **config)
 
 
 @maker

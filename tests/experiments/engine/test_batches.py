@@ -15,9 +15,10 @@ from experiments.lab.usage import days
 from experiments.models import Batch, BatchedCall, Budget, Call, Run
 from experiments.runs import actions, removal
 from experiments.runs.steering import steering
+from experiments.runs.timeline import from_rows, replayed
 from tests.cases import each_case
 from tests.experiments.batching import add_prices, later, send
-from tests.experiments.engine.talks import assert_same_page, fresh
+from tests.experiments.deliberating import fresh
 from tests.parts import virtual_time
 
 TALK = {"judge": False, "filter": False, "max_turns": 1}
@@ -33,7 +34,9 @@ def texts(run):
 
 
 def is_sound(run):
-    assert_same_page(run)
+    pages = from_rows(fresh(run)), replayed(run.events.order_by("seq"))  # what a budget refused only the events say
+    rows, events = ([entry.anchor for entry in page if entry.type != "model_metrics"] for page in pages)
+    assert rows == events
     assert list(verify(Run.objects.filter(pk=run.pk))) == []
     assert checks.check() == []
     return True

@@ -17,8 +17,6 @@ from tests.experiments.deliberating import FAST, assert_same_page, calls, counte
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
-DOWN = "sim/neutral:first=0:fail=401"
-
 
 def messages(run):
     return [(m.turn, m.step.purpose, m.seat) for m in run.messages.select_related("step").order_by("seq")]
@@ -105,7 +103,7 @@ def test_what_cannot_be_asked_is_refused(convene, drive, alice):
 
 
 def test_what_is_done_again_takes_the_place_of_the_first_and_the_page_stays_the_same(convene, take_up, alice):
-    run = convene(*FAST[:2], f"{DOWN}:times=1", title=True)
+    run = convene(*FAST[:2], "sim/neutral:first=0:fail=401:times=1", title=True)
     key = offer(run).key
     for action, text in (("retry_seat", "member-3"), ("conclude", ""), ("deliberate", ""), ("send", "And at sunset?")):
         run = take_up(run, action, text)

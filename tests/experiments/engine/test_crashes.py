@@ -8,17 +8,7 @@ from experiments.runs.steering import steering
 from tests.experiments import contesting
 from tests.experiments.contests import judgment
 from tests.experiments.deliberating import FAST, fresh
-from tests.experiments.engine.crashes import (
-    FAULTS,
-    PowerCut,
-    all_of_them,
-    assert_books_balance,
-    break_at,
-    expire_leases,
-    one_of_each,
-    record,
-    writes_of,
-)
+from tests.experiments.engine import crashes
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
@@ -97,34 +87,34 @@ each_play = pytest.mark.parametrize("play", ["arena", "council", "debate", "cont
 
 def assert_nothing_changes(monkeypatch, play, moments):
     undisturbed = play.begin()
-    names = writes_of(monkeypatch, lambda: play.go_on(undisturbed))
-    expected = record(undisturbed)
+    names = crashes.writes_of(monkeypatch, lambda: play.go_on(undisturbed))
+    expected = crashes.record(undisturbed)
     for moment, fault in moments(names):
         run = play.begin()
         with monkeypatch.context() as patch:
-            break_at(patch, moment, fault)
-            if fault == FAULTS[2]:
+            crashes.break_at(patch, moment, fault)
+            if fault == crashes.FAULTS[2]:
                 play.go_on(run)
             else:
-                with pytest.raises(PowerCut):
+                with pytest.raises(crashes.PowerCut):
                     play.go_on(run)
-        expire_leases()
+        crashes.expire_leases()
         play.go_on(run)
 
         at = f"{fault} of write {moment}, {names[moment - 1]}"
         run = fresh(run)
         assert run.state == Run.State.COMPLETED, f"{at}: {run.error}"
-        assert record(run) == expected, at
-        assert_books_balance(run, play.provider)
+        assert crashes.record(run) == expected, at
+        crashes.assert_books_balance(run, play.provider)
 
 
 @each_play
 def test_a_crash_at_one_write_of_each_kind_changes_nothing(play, monkeypatch):
-    assert_nothing_changes(monkeypatch, play, one_of_each)
+    assert_nothing_changes(monkeypatch, play, crashes.one_of_each)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", crashes.FAULTS)
 @each_play
 def test_a_crash_at_any_write_changes_nothing(play, monkeypatch, fault):
-    assert_nothing_changes(monkeypatch, play, lambda names: all_of_them(names, fault))
+    assert_nothing_changes(monkeypatch, play, lambda names: crashes.all_of_them(names, fault))

@@ -7,17 +7,14 @@ from django.utils import timezone
 
 from accounts.errors import Conflict, Invalid
 from accounts.tokens import create_token
-from experiments.models import Event, Message, ProviderModel, Run, Step
+from experiments.models import ProviderModel, Run
 from experiments.runs import actions
 from experiments.runs.steering import branching, steering
 from experiments.runs.timeline import from_rows, replayed
 from tests.experiments.api.conftest import Api
 from tests.experiments.debated import points
 from tests.experiments.debating import GOOD, asked, assert_same_page, message, told
-
-
-def texts(run, *, kind=None):
-    return [m.text for m in run.messages.all() if kind is None or (m.parsed or {}).get("kind") == kind]
+from tests.experiments.engine.talks import everything
 
 
 @pytest.mark.databases
@@ -45,10 +42,6 @@ def test_an_automatic_debate_plays_to_its_summary(stage):
     assert run.events.filter(type="message_parsed", data__id=str(first.pk)).count() == 1
 
 
-def everything(run):
-    return [list(model.objects.filter(run=run).order_by("pk").values()) for model in (Step, Message, Event)]
-
-
 def test_a_branch_asks_only_what_comes_after_its_place_and_leaves_its_parent_alone(stage, alice):
     run = stage.play()
     before, refined, final = everything(run), len(stage.sent("refiner")), message(run, "prompt/final")
@@ -60,7 +53,7 @@ def test_a_branch_asks_only_what_comes_after_its_place_and_leaves_its_parent_alo
 
     anew = stage.go_on(branching.branch(message(run, "request"), by=alice, text="How should we share two?"))
     assert "How should we share two?" in told(anew, "refine")
-    assert (anew.state, texts(anew)[0]) == ("completed", "How should we share two?")
+    assert (anew.state, anew.messages.first().text) == ("completed", "How should we share two?")
 
     same = stage.go_on(branching.branch(message(run, "round/1/B"), by=alice))
     assert asked(same) == ["round/1/C", "summary"]

@@ -3,28 +3,24 @@
 import pytest
 
 from accounts.errors import Forbidden, Invalid
-from experiments.models import Call, Event, Judgment, Message, Run, Step
+from experiments.models import Run
 from experiments.runs import actions
 from experiments.runs.steering import branching, steering
 from experiments.workflows.arena import RUBRIC
 from experiments.workflows.judging import services as judging
-from tests.experiments.engine.talks import assert_same_page, fresh, sent
-from tests.experiments.pages import painted
-from tests.fixtures import add_model
+from tests.experiments.engine.talks import assert_same_page, everything, fresh, sent
+from tests.fixtures import ARENA, add_model
 from tests.making import maker
 
 
 @maker
 def assisted(provider, alice, start, drive, /, friend="sim/neutral:first=0", **config):
     """Plays an arena run with a friend in the cast."""
-    voices = (("A", "cooperative"), ("B", "competitive"))
-    cast = {seat: {"model": add_model(f"sim/{voice}:first=0").slug} for seat, voice in voices}
-    cast |= {"friend": {"model": add_model(friend).slug}} if friend else {}
-    asked = {"prompt": "Share seven panels.", "gap_seconds": 0, "max_turns": 2, **config}
-    run = start(actions.create(owner=alice, workflow="arena", config=asked, cast=cast))
+    models = {"A": "sim/cooperative:first=0", "B": "sim/competitive:first=0", "friend": friend}
+    cast = {seat: {"model": add_model(model).slug} for seat, model in models.items()}
+    run = start(actions.create(owner=alice, workflow="arena", config={**ARENA, **config}, cast=cast))
     drive()
-    run.refresh_from_db()
-    return run
+    return fresh(run)
 
 
 def plan(kind, text, side="B", turn=1):
@@ -92,15 +88,8 @@ def saw(run, turn=1):
     return [judgment.saw for judgment in run.judgments.filter(turn=turn).order_by("subject")]
 
 
-@maker
-def arena_run(arena, start, drive, /, **config):
-    run = start(arena(a=THINKS, max_turns=2, **config))
-    drive()
-    return fresh(run)
-
-
-def test_a_judge_reads_the_reasoning_of_this_turn_and_of_earlier_ones_unless_told_otherwise(arena_run, provider):
-    shown, hidden = arena_run(), arena_run(judge_sees_reasoning=False)
+def test_a_judge_reads_the_reasoning_of_this_turn_and_of_earlier_ones_unless_told_otherwise(play, provider):
+    shown, hidden = play(THINKS), play(THINKS, judge_sees_reasoning=False)
 
     for turn in (1, 2):
         thought = shown.messages.get(turn=turn, seat="A").reasoning
@@ -114,27 +103,26 @@ def test_a_judge_reads_the_reasoning_of_this_turn_and_of_earlier_ones_unless_tol
     assert_same_page(shown)
 
 
-def test_a_run_stored_before_these_settings_goes_on_as_before(arena, start, drive, provider):
+def test_a_run_stored_before_these_settings_goes_on_as_before(arena, play, provider):
     experiment = arena(a=THINKS, max_turns=1)
     for name in ("judge_sees_reasoning", "judge_seconds"):
         del experiment.config[name]
     experiment.config["judge_sees"] = "filtered"
     experiment.save()
-    run = start(experiment)
-    drive()
+    run = play(experiment=experiment)
 
     message = run.messages.get(seat="A")
     assert message.text in prompt(provider, run, 1)
     assert message.reasoning not in prompt(provider, run, 1)
-    assert fresh(run).config["judge_seconds"] is None
+    assert run.config["judge_seconds"] is None
     assert run.steps.get(key="turn/1/judge").prompt_version == RUBRIC.version
 
 
 @pytest.mark.databases
 def test_judging_again_and_a_branch_show_what_the_first_judge_saw_unless_told_otherwise_and_keep_the_first_scores(
-    arena_run, provider, alice, drive
+    play, provider, alice, drive
 ):
-    run = arena_run()
+    run = play(THINKS)
     first = list(run.judgments.values())
     same = judging.judge_again(run, by=alice, rubric="Only count the bids.")
     other = judging.judge_again(run, by=alice, judge_sees="filtered", judge_sees_reasoning=False)
@@ -154,13 +142,6 @@ def test_judging_again_and_a_branch_show_what_the_first_judge_saw_unless_told_ot
     assert saw(same) == saw(child) == saw(run)
     assert saw(child, 2)[0] == {"messages": "original", "reasoning": "none"}, "nobody thought the new words"
     assert saw(other) == [{"messages": "filtered", "reasoning": "off"}] * 2
-
-
-def everything(run):
-    """Every row of a run, to compare before and after."""
-    return [
-        list(model.objects.filter(run=run).order_by("pk").values()) for model in (Step, Call, Message, Judgment, Event)
-    ]
 
 
 def texts(run):
@@ -196,7 +177,7 @@ def test_a_branch_pays_only_for_what_is_new_and_an_edited_message_is_read_says_s
     assert any("I give you everything." in item["content"] for item in reply)
     assert child.steps.filter(key="turn/2/A/filter", calls__isnull=False).exists(), "the filter reads it anew"
     assert parent.messages.get(turn=2, seat="A").raw_text == message.raw_text
-    painted.assert_same_page(child)
+    assert_same_page(child)
 
     second = branch(edited, "I give you half.")
     assert [texts(run)[2][2] for run in (child, second)] == ["I give you everything.", "I give you half."]
@@ -214,9 +195,8 @@ def test_a_branch_pays_only_for_what_is_new_and_an_edited_message_is_read_says_s
     assert Run.objects.count() == 4
 
 
-def test_a_live_run_can_be_branched_while_it_waits(arena, start, drive, alice, branch):
-    run = start(arena(mode="manual", max_turns=2))
-    drive()
+def test_a_live_run_can_be_branched_while_it_waits(play, drive, alice, branch):
+    run = play(mode="manual")
     steering.say(run, by=alice, key="turn/1/A/prompt", action="send", text="Be bold.")
     drive()
     child = branch(run.messages.get())

@@ -23,7 +23,7 @@ from experiments.workflows import surface_of
 from tests.cases import each_case
 from tests.experiments import contesting, contests
 from tests.experiments.engine.crashes import PowerCut, expire_leases, on_each_write
-from tests.experiments.engine.talks import assert_same_page, fresh
+from tests.experiments.engine.talks import assert_same_page
 from tests.experiments.scans.conftest import DEFINITION, numbers, reply
 from tests.fixtures import told
 from tests.making import maker
@@ -31,21 +31,18 @@ from tests.making import maker
 THOUGHT = "Nobody must know of the second well."
 
 
-@pytest.fixture
-def measured(alice, arena, start, drive, scripted):
-    """Plays an arena run whose judge gives these answers, by an instrument of these parts, to its end."""
+@maker
+def instrument(alice, scripted, /, *answers, **parts):
+    """One of these parts, whose judge gives these answers."""
+    judge = scripted.model("scripted/judge", *answers)
+    return choosing.frozen(services.save(owner=alice, title="Lies", definition={**DEFINITION, "model": judge, **parts}))
 
-    def play(*answers, turns=2, by=alice, **parts):
-        judge = scripted.model("scripted/judge", *answers)
-        spoken = [{"reasoning_content": THOUGHT}, "We share the panels."]
-        speaker = scripted.model("scripted/speaker", spoken)
-        version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "model": judge, **parts})
-        config = {"instrument": choosing.frozen(version), "filter": False, "max_turns": turns, "gap_seconds": 0}
-        run = start(arena(speaker, speaker, **config))
-        drive()
-        return fresh(run)
 
-    return play
+@maker
+def measured(instrument, play, scripted, /, *answers, turns=2, **parts):
+    """Plays an arena run with such an instrument to its end."""
+    speaker = scripted.model("scripted/speaker", [{"reasoning_content": THOUGHT}, "We share the panels."])
+    return play(speaker, speaker, instrument=instrument(*answers, **parts), filter=False, max_turns=turns)
 
 
 async def _never(body):
@@ -122,47 +119,31 @@ def test_an_edit_of_the_instrument_changes_no_run_and_it_has_to_be_ones_own_to_s
     assert "config.instrument.version" in refused.value.errors
 
 
-def test_a_researcher_who_asks_on_does_not_wait_for_the_judge(alice, starchamber, start, drive, scripted):
-    judge = scripted.model("scripted/judge", _never)
-    version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "unit": "pair", "attempts": 1})
-    script = [{"text": "Go on."}]
-    config = {"instrument": choosing.frozen(version), "script": script, "judge_model": judge}
-    run = start(starchamber(**config))
-    drive()
+def test_a_researcher_who_asks_on_does_not_wait_for_the_judge(instrument, starchamber, play):
+    asked = {"instrument": instrument(_never, unit="pair", attempts=1), "script": [{"text": "Go on."}]}
+    run = play(experiment=starchamber(**asked))
 
-    run = fresh(run)
     assert (ended(run, "turn/2") - ended(run, "turn/1/answer")).total_seconds() < 2
     rows = Annotation.objects.filter(run=run, dimension="lies").order_by("turn")
     found = [(row.unit, row.turn, row.value, row.answered) for row in rows]
     assert found == [("pair", turn, None, False) for turn in (1, 2)]
 
 
-@pytest.fixture
-def judged_by(alice, council, debate, scripted):
-    """Makes an experiment whose judge gives these answers, by an instrument of these parts."""
-
-    def coding(**config):
+@maker
+def judged_by(alice, council, debate, scripted, instrument, /, workflow, *answers, **parts):
+    """Makes an experiment with such an instrument."""
+    asked = {"judge": True, "instrument": instrument(*answers, **parts)}
+    if workflow == "coding":
         slugs = contesting.models(scripted, None, None, None)
-        return contests.contest(alice, slugs, **{"setters": "in_turn", "health_check": False, **config})
-
-    makers = {"council": council, "debate": debate, "coding": coding}
-
-    def make(workflow, *answers, **parts):
-        judge = scripted.model("scripted/judge", *answers)
-        version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "model": judge, **parts})
-        settings = {"mode": "automatic", "rounds": 2} if workflow == "debate" else {}
-        return makers[workflow](judge=True, instrument=choosing.frozen(version), **settings)
-
-    return make
+        return contests.contest(alice, slugs, setters="in_turn", health_check=False, **asked)
+    return council(**asked) if workflow == "council" else debate(mode="automatic", rounds=2, **asked)
 
 
 @maker
-def beside(judged_by, start, drive, /, workflow, *answers, **parts):
+def beside(judged_by, play, /, workflow, *answers, **parts):
     """Plays a run of such an experiment to its end."""
-    run = start(judged_by(workflow, *answers, **parts))
     with contesting.sandbox_as_played():
-        drive()
-    return fresh(run)
+        return play(experiment=judged_by(workflow, *answers, **parts))
 
 
 UNITS = {

@@ -193,8 +193,8 @@ async def test_a_process_that_alone_is_cut_off_from_redis_keeps_to_its_slots_and
     await asyncio.sleep(LATE)
     with monkeypatch.context() as cut:
         for name in ("_ask", "_tell"):
-            cut.setattr(one, name, unreachable)
-        cut.setattr(one, "_answers", silent)
+            cut.setattr(one, name, AsyncMock(side_effect=ConnectionError))
+        cut.setattr(one, "_answers", AsyncMock(return_value=False))
         await until(lambda: one._is_away)
         mine += [Call(one, limits(10)) for _ in range(2)]
         theirs = [Call(two, limits(10)) for _ in range(10)]
@@ -208,32 +208,16 @@ async def test_a_process_that_alone_is_cut_off_from_redis_keeps_to_its_slots_and
         await (await call.begins()).ends()
 
 
-async def unreachable(**_asked):
-    raise ConnectionError
-
-
-async def silent():
-    return False
-
-
 def made(calls):
     return sum(call.is_made for call in calls)
 
 
 @pytest.fixture
 def executor(redis):
-    started = CallExecutor(Nobody(), SharedLimits())
+    started = CallExecutor(AsyncMock(), SharedLimits())  # nobody watches
     started.start()
     yield started
     started.close()
-
-
-class Nobody:
-    async def send(self, news):
-        pass
-
-    async def close(self):
-        pass
 
 
 @pytest.mark.system

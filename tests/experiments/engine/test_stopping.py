@@ -43,10 +43,6 @@ def under_way(run, purpose):
     return run.calls.filter(step__purpose=purpose, state=Call.State.SENT).exists()
 
 
-def speaking(run):
-    return wait_until(lambda: run.calls.filter(state=Call.State.SENT).exclude(text="").first(), "a partial text")
-
-
 def ends(run):
     return [event.type for event in run.events.filter(type__in=["experiment_stopped", "experiment_error"])]
 
@@ -54,7 +50,8 @@ def ends(run):
 @pytest.mark.databases
 def test_a_run_stopped_in_mid_speech_keeps_its_words_and_closes_the_stream(arena, start, provider, driving, alice):
     run = start(arena("sim/cooperative:first=0:tps=20:words=2000"))
-    call, pressed = speaking(run), time.time()
+    call = wait_until(lambda: run.calls.filter(state=Call.State.SENT).exclude(text="").first(), "a partial text")
+    pressed = time.time()
 
     answers = [actions.stop(run, by=alice), actions.stop(fresh(run), by=alice)]
     wait_until(lambda: fresh(run).is_over, "the run to stop")
@@ -88,7 +85,7 @@ def test_it_stops_during(arena, start, driving, alice, moment):
     assert not run.calls.filter(state=Call.State.SENT).exists()
 
 
-def test_a_run_that_nobody_drives_is_stopped_at_once_or_by_the_next_driver(arena, start, drive, alice, provider):
+def test_a_run_that_nobody_drives_is_stopped_at_once_or_by_the_next_driver(arena, start, play, drive, alice, provider):
     queued = start(arena())
     assert actions.stop(queued, by=alice)
     assert fresh(queued).state == Run.State.STOPPED
@@ -96,8 +93,7 @@ def test_a_run_that_nobody_drives_is_stopped_at_once_or_by_the_next_driver(arena
     taken = leases.claim(stopping.pk, lambda event: None)
     assert actions.stop(taken, by=alice)
     leases.release(taken.pk, taken.fence)
-    waiting = start(arena(mode="manual"))
-    drive()
+    waiting = play(mode="manual")
     assert actions.stop(waiting, by=alice)
     assert actions.stop(fresh(waiting), by=alice) is False
     drive()
@@ -128,12 +124,9 @@ def test_a_run_that_is_stopped_while_the_database_refuses_a_call_ends(arena, sta
 
 
 def test_a_limit_of_tokens_or_time_that_is_reached_while_somebody_speaks_ends_the_run_and_keeps_what_was_said(
-    arena, start, drive, monkeypatch
+    play, arena, start, drive, monkeypatch
 ):
-    quiet = {"judge": False, "filter": False}
-    cut = start(arena("sim/cooperative:first=0:words=600", limits={"tokens": 400}, **quiet))
-    drive()
-    cut.refresh_from_db()
+    cut = play("sim/cooperative:first=0:words=600", limits={"tokens": 400}, judge=False, filter=False)
     [message] = cut.messages.all()
     assert (cut.state, cut.stop_reason) == (Run.State.STOPPED, "limit_tokens")
     assert (message.finish_reason, bool(message.raw_text.strip())) == ("length", True)
@@ -157,7 +150,7 @@ def verdict(deviation):
     return json.dumps({"A": side, "B": side, "dynamics": "d"})
 
 
-def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, start, drive, scripted):
+def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(play, scripted):
     async def first_turn_late(body):
         if "This turn, number 1" not in body["messages"][0]["content"]:
             return verdict(5)
@@ -165,10 +158,8 @@ def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, st
         return verdict(77)
 
     judge = scripted.model("scripted/judge", first_turn_late)
-    run = start(arena(judge_model=judge, judge_seconds=1, filter=False, max_turns=3))
-    drive()
+    run = play(judge_model=judge, judge_seconds=1, filter=False, max_turns=3)
 
-    run.refresh_from_db()
     assert run.state == Run.State.COMPLETED
     scores = {(j.turn, j.subject): j.scores and j.scores["goal_deviation"] for j in run.judgments.all()}
     assert scores == {(1, "A"): None, (1, "B"): None, **{(turn, side): 5 for turn in (2, 3) for side in "AB"}}
@@ -190,7 +181,7 @@ def test_a_run_made_automatic_as_it_comes_to_a_pause_does_not_wait(arena, start,
     assert (fresh(run).state, fresh(run).messages.count(), fresh(run).open_pauses) == ("completed", 2, [])
 
 
-def test_an_automatic_run_without_a_last_turn_any_more_has_a_limit_of_time(arena, council, start, drive, alice):
+def test_an_automatic_run_without_a_last_turn_any_more_has_a_limit_of_time(play, arena, council, start, alice):
     for config, seconds in (
         ({"limits": {"tokens": 5000}}, UNLIMITED_SECONDS),
         ({"mode": "manual", "limits": {"tokens": 5000, "seconds": 90000}}, 90000),
@@ -200,10 +191,9 @@ def test_an_automatic_run_without_a_last_turn_any_more_has_a_limit_of_time(arena
         steering.set_mode(run, by=alice, mode="automatic")
         assert fresh(run).config["limits"] == {"tokens": 5000, "seconds": seconds, "cost": None}
 
-    endless, played = start(arena(mode="manual", max_turns=None)), 5000.0
-    drive()
-    Run.objects.filter(pk=endless.pk).update(started=fresh(endless).waiting_since - timedelta(seconds=played))
-    assert fresh(endless).config["limits"]["seconds"] is None
+    endless, played = play(mode="manual", max_turns=None), 5000.0
+    Run.objects.filter(pk=endless.pk).update(started=endless.waiting_since - timedelta(seconds=played))
+    assert endless.config["limits"]["seconds"] is None
     steering.set_mode(fresh(endless), by=alice, mode="automatic")
     limit = fresh(endless).config["limits"]["seconds"]
     assert limit == pytest.approx(played + UNLIMITED_SECONDS, abs=5), "an hour from then on"

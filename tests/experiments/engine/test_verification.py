@@ -14,8 +14,6 @@ from experiments.models import Call, Event, Message, Run
 
 pytestmark = pytest.mark.databases
 
-ROUNDS = 60
-
 
 @pytest.fixture
 def runs(played, settings, tmp_path):
@@ -94,7 +92,7 @@ def test_what_is_changed_dropped_or_put_back_is_noticed_until_it_is_accepted_and
     verification.note_heads()
     assert not damaged()
     seen = []
-    for seed in range(ROUNDS):
+    for seed in range(60):
         dice = random.Random(seed)
         run, harm = dice.choice(runs), dice.choice(HARMS)
         with transaction.atomic():

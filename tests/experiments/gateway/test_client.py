@@ -8,20 +8,7 @@ from contextlib import aclosing
 import pytest
 
 from experiments import gateway
-from experiments.gateway import (
-    BadAnswer,
-    ChatMessage,
-    ChatRequest,
-    Chunk,
-    Client,
-    Deadlines,
-    GatewayError,
-    Interrupted,
-    OutcomeUnknown,
-    Params,
-    batches,
-    transport,
-)
+from experiments.gateway import ChatMessage, ChatRequest, Client, Deadlines, GatewayError, batches, transport
 from experiments.gateway.client import LINGER_SECONDS
 from experiments.gateway.request import prepare
 from experiments.gateway.simulated.batches import Batches
@@ -48,7 +35,7 @@ async def test_a_stream_sends_key_id_and_body_and_ends_with_its_completion(
     assert received.body["messages"] == [{"role": "user", "content": "Hi"}]
 
     provider.says(frame("Hi", finish="stop"), headers=b"X-Generation-Id: gen-1\r\n")
-    completion = await client_of(provider.url, "").complete(gateway.ChatRequest("m", ()))
+    completion = await client_of(provider.url, "").complete(ChatRequest("m", ()))
     assert "authorization" not in provider.received[1].headers, "there is no key"
     assert completion.generation_id == "gen-1"
 
@@ -124,14 +111,14 @@ async def test_what_cannot_be_reached_or_sent_is_said_and_nothing_is_sent(provid
         *((url, gateway.Refused, "base URL") for url in wrong),
     ):
         with pytest.raises(error, match=said):
-            await client_of(url).complete(gateway.ChatRequest("m", ()))
+            await client_of(url).complete(ChatRequest("m", ()))
 
     provider.unreachable.clear()
     with pytest.raises(gateway.BadKey):
-        await client_of(provider.url, "sk-„quoted“").complete(gateway.ChatRequest("m", ()))
-    client = gateway.Client(provider.url, "", headers={"X-Title": "实验室"})
+        await client_of(provider.url, "sk-„quoted“").complete(ChatRequest("m", ()))
+    client = Client(provider.url, "", headers={"X-Title": "实验室"})
     with pytest.raises(gateway.Refused, match="headers"):
-        await client.complete(gateway.ChatRequest("m", ()))
+        await client.complete(ChatRequest("m", ()))
     await client.aclose()
     assert provider.connected == []
 
@@ -175,8 +162,8 @@ async def test_the_models_are_listed_as_the_provider_has_them_and_anything_else_
 async def test_closing_a_client_leaves_a_shared_transport_open(provider, full_stream):
     transport = gateway.guarded_transport(allow_private=True)
     provider.streams(full_stream)
-    await gateway.Client(provider.url, "", transport).aclose()
-    answered = await gateway.Client(provider.url, "", transport).complete(gateway.ChatRequest("m", ()))
+    await Client(provider.url, "", transport).aclose()
+    answered = await Client(provider.url, "", transport).complete(ChatRequest("m", ()))
     assert answered.text == "Hello there"
     await transport.aclose()
 
@@ -195,15 +182,15 @@ async def test_chunks_may_be_of_any_length_and_white_space_before_the_answer_is_
 async def test_q01_q33_what_is_no_content_is_no_progress(provider, asker, frame):
     for endless in (b": ping\n\n", b"d"):
         provider.streams(b"", endless=endless, pause=2)
-        with pytest.raises(OutcomeUnknown):
+        with pytest.raises(gateway.OutcomeUnknown):
             await asker.stream(deadlines=Deadlines(first_byte=30))
         provider.streams(frame("Hello"), endless=endless, pause=2)
-        with pytest.raises(Interrupted, match="further content within 30 s") as caught:
+        with pytest.raises(gateway.Interrupted, match="further content within 30 s") as caught:
             await asker.stream(deadlines=Deadlines(progress=30))
         assert caught.value.partial.text == "Hello", endless
     provider.is_hung_up = False
     provider.answers(b"", then="hang")
-    with pytest.raises(OutcomeUnknown, match="first content"):
+    with pytest.raises(gateway.OutcomeUnknown, match="first content"):
         await asker.stream(deadlines=Deadlines(first_byte=20))
     assert provider.is_hung_up
 
@@ -214,7 +201,7 @@ async def test_q33_content_and_reasoning_move_the_progress_deadline_and_not_the_
     assert (await asker.stream(deadlines=Deadlines(progress=40, total=1000))).text == "x" * 10
     provider.streams(b"", endless=b'data: {"choices":[{"delta":{"reasoning":"hm "}}]}\n\n', pause=5)
     provider.is_hung_up = False
-    with pytest.raises(Interrupted, match="complete answer") as caught:
+    with pytest.raises(gateway.Interrupted, match="complete answer") as caught:
         await asker.stream(deadlines=Deadlines(first_byte=40, progress=40, total=100))
     assert caught.value.partial.reasoning == asker.reasoning
     assert provider.is_hung_up
@@ -228,14 +215,14 @@ async def test_q33_an_answer_without_end_or_packed_to_a_thousandth_is_cut_and_wh
         (b"data: ", b"x" * 65536, {}, "an event of more than 1048576 bytes"),
     ):
         provider.streams(begins, endless=endless)
-        with pytest.raises(BadAnswer, match=says) as caught:
+        with pytest.raises(gateway.BadAnswer, match=says) as caught:
             await asker.stream(deadlines=Deadlines(**limits))
         assert asker.text.startswith("more more" if endless == MORE else ""), says
         assert len(caught.value.partial.text if caught.value.partial else "") == len(asker.text), says
         assert len(asker.text) == limits.get("total_chars", len(asker.text)), says
 
     provider.says(gzip.compress(b"data: " + b"\x00" * (4 << 20)), headers=b"Content-Encoding: gzip\r\n")
-    with pytest.raises(BadAnswer, match="bytes"):
+    with pytest.raises(gateway.BadAnswer, match="bytes"):
         await asker.stream(deadlines=Deadlines(total_bytes=1 << 20))
 
 
@@ -244,7 +231,7 @@ async def test_of_a_whole_body_only_so_much_is_kept(provider, asker):
     body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
     provider.streams(body)
     for most in (50, 510):
-        with pytest.raises(BadAnswer, match=f"more than {most} characters") as caught:
+        with pytest.raises(gateway.BadAnswer, match=f"more than {most} characters") as caught:
             await asker.stream(deadlines=Deadlines(total_chars=most))
         kept = caught.value.partial
         assert (kept.reasoning, kept.text) == ("why " * 5, ("more " * 100)[: most - 20]), most
@@ -256,7 +243,7 @@ async def test_a_whole_body_may_take_longer_than_the_first_byte_deadline_but_end
     request = asker.request(deadlines=Deadlines(first_byte=2, progress=2, total=120))
     assert (await asker.client.complete(request)).text == "Hi"
     provider.answers(head, endless=b"\n", pause=2)
-    with pytest.raises(OutcomeUnknown):
+    with pytest.raises(gateway.OutcomeUnknown):
         await asker.client.complete(asker.request(deadlines=Deadlines(total=40)))
 
 
@@ -266,7 +253,7 @@ async def test_a_slow_reader_is_no_slow_provider(provider, asker, frame):
     async for item in asker.client.stream(asker.request(deadlines=Deadlines(progress=20))):
         await asyncio.sleep(30)
         items.append(item)
-    assert items[:2] == [Chunk("a"), Chunk("b")]
+    assert items[:2] == [gateway.Chunk("a"), gateway.Chunk("b")]
 
 
 MODEL = "sim/neutral:first=0"
@@ -281,7 +268,7 @@ def lab():
 
 
 def request(model=MODEL):
-    return ChatRequest(model, (ChatMessage("user", "How do locks open?"),), Params(seed=7))
+    return ChatRequest(model, (ChatMessage("user", "How do locks open?"),), gateway.Params(seed=7))
 
 
 def line(name, model=MODEL):

@@ -69,41 +69,30 @@ def test_an_impossible_word_has_the_least_probability_however_it_is_written():
 def test_what_is_thinking_and_what_is_not_also_where_a_template_has_opened_the_block_itself():
     for text, answer, thinking in (
         *((f"a<{name}>b</{name}>c", "ac", "b") for name in ("think", "thinking", "thought", "reasoning", "THINK")),
-        ("[REASONING]b[/REASONING]c", "c", "b"),
-        ("<|begin_of_thought|>b<|end_of_thought|>c", "c", "b"),
-        ("<think>a</think>b<think>c</think>d", "bd", "ac"),
+        *(("[REASONING]b[/REASONING]c", "c", "b"), ("<|begin_of_thought|>b<|end_of_thought|>c", "c", "b")),
+        *(("<think>a</think>b<think>c</think>d", "bd", "ac"), ("<think>a</thinking>b</think>c", "c", "a</thinking>b")),
         ("<thinking>\n<thinking>a</thinking>b</thinking>c", "c", "\nab"),
-        ("<think>a</thinking>b</think>c", "c", "a</thinking>b"),
-        ("<think>the <think> tag</think>c", "c", "the <think> tag"),
         ("<think>it ends with `</think>` later</think>c", "c", "it ends with `</think>` later"),
-        ("<think>a`</think>c", "c", "a`"),
-        ("<think>a</thi", "", "a</thi"),
-        ("a <thin", "a <thin", ""),
-        ("x < y and [z]", "x < y and [z]", ""),
-        ("`<think>`b", "`<think>`b", ""),
-        ("``a ` <think>`` b", "``a ` <think>`` b", ""),
+        *(("<think>the <think> tag</think>c", "c", "the <think> tag"), ("<think>a`</think>c", "c", "a`")),
+        *(("<think>a</thi", "", "a</thi"), ("<think>```\ncode</think>z", "z", "```\ncode")),
+        *((text, text, "") for text in ("a <thin", "x < y and [z]", "`<think>`b", "``a ` <think>`` b")),
+        *((text, text, "") for text in ("~~~xml\n<think>\n~~~\n", "a <|channel|>analysis<|message|>b")),
         ("```\n<think>x</think>\n```\n<think>y</think>z", "```\n<think>x</think>\n```\nz", "y"),
-        ("~~~xml\n<think>\n~~~\n", "~~~xml\n<think>\n~~~\n", ""),
         (" ```\n<think>x</think>\n ``` \n<think>y</think>z", " ```\n<think>x</think>\n ``` \nz", "y"),
         ("```inline``` <think>y</think>z", "```inline``` z", "y"),
         ("a stray ` here\n<think>y</think>z", "a stray ` here\nz", "y"),
-        ("<think>```\ncode</think>z", "z", "```\ncode"),
         ("\n<|channel|>analysis<|message|>a<|end|><|channel|>final<|message|>b<|return|>", "\nb", "a"),
         ("<|channel|>analysis<|message|>a<|start|>assistant<|channel|>final<|message|>b", "b", "a"),
         ("<|start|>assistant<|channel|>commentary to=f <|constrain|>json<|message|>{}<|call|>", "", "{}"),
-        ("<|start|>assistant<|message|>a<|end|>b", "ab", ""),
         ("<|channel|>analysis and no more", "<|channel|>analysis and no more", ""),
+        ("<|start|>assistant<|message|>a<|end|>b", "ab", ""),
         ("<|channel|>analysis<|message|>a <b> <|c", "", "a <b> <|c"),
-        ("a <|channel|>analysis<|message|>b", "a <|channel|>analysis<|message|>b", ""),
     ):
         assert split(text) == (answer, thinking), text
     assert split("<think>a", "\n<think>b</think>c</think>d") == ("d", "a\nbc"), "a line begins in another piece"
 
     for text, answer, thinking in (
-        ("a</think>b", "b", "a"),
-        ("a</THOUGHT>b", "b", "a"),
-        ("\n<think>a</think>b", "b", "\na"),
-        ("a", "", "a"),
+        *(("a</think>b", "b", "a"), ("a</THOUGHT>b", "b", "a"), ("\n<think>a</think>b", "b", "\na"), ("a", "", "a")),
         ("a</think>b<think>c</think>d", "bd", "ac"),
     ):
         assert split(text, opened=True) == (answer, thinking), text

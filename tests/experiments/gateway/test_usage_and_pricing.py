@@ -12,6 +12,7 @@ def test_q17_counts_are_disjoint_whoever_counted():
     ten = {"prompt_tokens": 10}
     by_key_of_ones_own = {"is_byok": True, "cost_details": {"upstream_inference_cost": 0.02}}
     beyond_all = {"cached_tokens": 2**31 - 1, "cache_write_tokens": 5}
+    thought = {"completion_tokens_details": {"reasoning_tokens": 7}}
     for raw, usage in (
         (ten | {"prompt_cache_hit_tokens": 4}, Usage(6, 0, cached_input_tokens=4)),
         ({"input_tokens": 10, "input_tokens_details": {"cached_tokens": 4}}, Usage(6, 0, cached_input_tokens=4)),
@@ -20,19 +21,16 @@ def test_q17_counts_are_disjoint_whoever_counted():
             for name in ("cache_write_tokens", "cache_creation_tokens")
         ),
         (ten | {"prompt_tokens_details": {"cached_tokens": 40}}, Usage(10, 0, cached_input_tokens=40)),
-        (
-            ten | {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}},
-            Usage(10, 9, reasoning_tokens=7),
-        ),
+        (ten | {"completion_tokens": 9, **thought}, Usage(10, 9, reasoning_tokens=7)),
         (ten | {"cost": 0}, Usage(10, 0, provider_cost=Decimal(0))),
         (ten | {"cost": 0.001, **by_key_of_ones_own}, Usage(10, 0, provider_cost=Decimal("0.021"))),
         (ten | {"prompt_tokens_details": beyond_all}, Usage(10, 0)),
-        ({"prompt_tokens": 0, "completion_tokens": 0}, None),
+        *(
+            (raw, None)
+            for raw in ({}, {"prompt_tokens": 0, "completion_tokens": 0}, ten | {"completion_tokens": 10**30})
+        ),
         *(({"prompt_tokens": bad, "completion_tokens": 7}, None) for bad in ("11 tokens", "²", "9" * 5000, True, -3)),
-        (ten | {"completion_tokens": 10**30}, None),
-        (ten | {"cost": float("nan")}, Usage(10, 0)),
-        (ten | {"cost": -1, "prompt_tokens_details": None}, Usage(10, 0)),
-        ({}, None),
+        *((ten | odd, Usage(10, 0)) for odd in ({"cost": float("nan")}, {"cost": -1, "prompt_tokens_details": None})),
     ):
         assert parse_usage(raw) == usage, raw
 
@@ -62,12 +60,9 @@ def test_q16_counts_that_contradict_the_text_are_estimated_by_its_bytes(asker_re
 
 def test_q18_a_prompt_that_was_cut_shows_in_the_count(asker_request):
     for prompt_bytes, usage, context, cut in (
-        (40_000, Usage(4096, 1), None, True),
-        (40_000, Usage(4000, 96), None, True),
-        (40_000, Usage(5999, 1), 6000, True),
-        (200_000, Usage(5000, 1), None, True),
-        (40_000, Usage(5999, 1), None, False),
-        (17_000, Usage(4096, 1), None, False),
+        *((40_000, Usage(4096, 1), None, True), (40_000, Usage(4000, 96), None, True)),
+        *((40_000, Usage(5999, 1), 6000, True), (200_000, Usage(5000, 1), None, True)),
+        *((40_000, Usage(5999, 1), None, False), (17_000, Usage(4096, 1), None, False)),
         (40_000, Usage(1, 4095, cached_input_tokens=9000), None, False),
         (40_000, Usage(96, 1, cached_input_tokens=1000, cache_write_tokens=3000), None, True),
         (40_000, Usage(4096, 1, estimated=True), None, False),

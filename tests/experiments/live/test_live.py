@@ -126,33 +126,20 @@ async def test_events_that_are_announced_in_any_order_or_dropped_and_asked_for_c
         assert await viewer.hears_nothing()
 
 
-@pytest.fixture
-def redis_away(redis_server):
-    """Redis is away from the beginning; calling it gives Redis back."""
-    redis_server.stop()
-    is_back = False
-
-    async def give_back():
-        nonlocal is_back
-        await asyncio.to_thread(redis_server.start)
-        is_back = True
-
-    yield give_back
-    if not is_back:
-        redis_server.start()
-
-
 async def test_without_redis_a_viewer_gets_within_four_seconds_what_happened_and_happens_and_is_live_when_it_is_back(
-    run, redis_away, watch_run, happens, subscriptions, monkeypatch
+    run, redis_server, watch_run, happens, subscriptions, monkeypatch
 ):
-    await happens("turn_started", turn=1)
-    viewer = await watch_run(run)
-    assert await viewer.events(2) == [1, 2]
-    await happens("turn_completed", turn=1)
-    assert await viewer.events(1) == [3]
-    assert viewers.LOOK_SECONDS < 4
-    monkeypatch.setattr(viewers, "LOOK_SECONDS", 0.1)
-    await redis_away()
+    await asyncio.to_thread(redis_server.stop)
+    try:
+        await happens("turn_started", turn=1)
+        viewer = await watch_run(run)
+        assert await viewer.events(2) == [1, 2]
+        await happens("turn_completed", turn=1)
+        assert await viewer.events(1) == [3]
+        assert viewers.LOOK_SECONDS < 4
+        monkeypatch.setattr(viewers, "LOOK_SECONDS", 0.1)
+    finally:
+        await asyncio.to_thread(redis_server.start)
     await asyncio.to_thread(wait_until, lambda: subscriptions(run) == 1, "a new subscription")
     monkeypatch.setattr(viewers, "LOOK_SECONDS", 3600)
 

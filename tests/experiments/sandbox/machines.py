@@ -41,19 +41,11 @@ class Host:
         return self.folder / "canary.txt"
 
     def told(self) -> dict[str, Any]:
-        return {
-            "file": str(self.canary),
-            "folder": str(self.folder),
-            "project": str(PROJECT),
-            "cwd": os.getcwd(),
-            "pid": os.getpid(),
-            "marker": self.marker,
-            "address": own_address(),
-            "abstract": self.marker,
-            "socket": str(self.folder / "socket"),
-            "tcp": self.listeners["tcp"].getsockname()[1],
-            "udp": self.listeners["udp"].getsockname()[1],
-        }
+        paths = {"file": self.canary, "folder": self.folder, "project": PROJECT, "socket": self.folder / "socket"}
+        ports = {kind: self.listeners[kind].getsockname()[1] for kind in ("tcp", "udp")}
+        own = {"cwd": os.getcwd(), "pid": os.getpid(), "address": own_address()}
+        marks = {"marker": self.marker, "abstract": self.marker}
+        return {name: str(path) for name, path in paths.items()} | ports | own | marks
 
     def traces(self) -> list[tuple[str, int, int, int, int, int]]:
         """Every file of the folder, with all that a program could change about it."""

@@ -288,8 +288,7 @@ def test_each_test_finds_a_fresh_process_and_its_own_arguments():
 
 def test_a_program_that_does_not_compile_is_run_with_no_test():
     for code, complaint in (
-        ("", "there is no program"),
-        ("\n \n", "there is no program"),
+        *((empty, "there is no program") for empty in ("", "\n \n")),
         ("def solve(:\n    pass", "SyntaxError: invalid syntax (line 1)"),
         ("x = 1\n\tif x:", "IndentationError: unexpected indent (line 2)"),
         ("return 1", "SyntaxError: 'return' outside function (line 1)"),

@@ -1,7 +1,7 @@
 """A provider without pacing: tests ask it as a client does, and read its ledger."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -11,10 +11,7 @@ from tests.making import maker
 from tests.parts import in_process
 from tests.parts.simulated import Running
 
-SCENARIO = (
-    "You negotiate over seven computer parts: a graphics card, the memory modules, and one power supply. "
-    "Each side needs five parts. Agree on the split of the computer parts with the other side."
-)
+SCENARIO = "You negotiate over seven computer parts, of which each side needs five. Agree on a split of the parts."
 
 
 def text_of(answer: dict[str, Any]) -> str:
@@ -35,28 +32,16 @@ def body(model: str = "sim/cooperative:first=0", **changes: Any) -> dict[str, An
 
 
 @maker
-async def ask(
-    client: httpx.AsyncClient,
-    body: Callable[..., dict[str, Any]],
-    /,
-    model: str = "sim/cooperative:first=0",
-    **changes: Any,
-) -> dict[str, Any]:
+async def ask(client: httpx.AsyncClient, body: Any, /, *model: str, **changes: Any) -> dict[str, Any]:
     """The parsed body of a whole answer."""
-    answer = await client.post("/chat/completions", json=body(model, **changes))
+    answer = await client.post("/chat/completions", json=body(*model, **changes))
     return answer.json()
 
 
 @maker
-async def stream(
-    client: httpx.AsyncClient,
-    body: Callable[..., dict[str, Any]],
-    /,
-    model: str = "sim/cooperative:first=0",
-    **changes: Any,
-) -> list[dict[str, Any]]:
+async def stream(client: httpx.AsyncClient, body: Any, /, *model: str, **changes: Any) -> list[dict[str, Any]]:
     """The parsed chunks of a streamed answer, without the end mark."""
-    answer = await client.post("/chat/completions", json=body(model, stream=True, **changes))
+    answer = await client.post("/chat/completions", json=body(*model, stream=True, **changes))
     lines = [line.removeprefix("data: ") for line in answer.text.split("\n") if line.startswith("data: ")]
     assert lines[-1] == "[DONE]"
     return [json.loads(line) for line in lines[:-1]]
