@@ -115,24 +115,17 @@ def test_where_the_part_rates_fewer_than_two_nothing_is_compared_and_of_one_item
     assert np.isnan(found.lower[:3]).all()
 
 
-def left_out(battles, clusters):
-    """The ranks of all without each cluster, by fitting anew."""
-    found = []
-    for label in np.unique(clusters):
-        kept = clusters != label
-        found.append(ranks_of(fit(at_places(Shared(battles, clusters), kept).battles).values))
-    return np.array(found)
-
-
 def test_what_is_said_is_what_leaving_out_shows_of_few_units_and_of_many():
     few, of_few, _truth = sampled_league(5, 12, 3, shared=2.0)
     many, _truth = league(8, 3000, 1, spread=0.12)
     for battles, samples, off in ((few, of_few, 0), (many, np.random.default_rng(1).integers(0, 100, 3000), 2)):
-        before, after = ranks_of(fit(battles).values), left_out(battles, samples)
+        units, shared = np.unique(samples), Shared(battles, samples)
+        fewer = [at_places(shared, samples != unit).battles for unit in units]
+        before, after = ranks_of(fit(battles).values), np.array([ranks_of(fit(one).values) for one in fewer])
 
         found = influence(battles, samples)
 
-        assert found.clusters == len(np.unique(samples))
+        assert found.clusters == len(units)
         assert found.first == (after[:, before.argmin()] > 1).sum()
         assert found.any == pytest.approx((after != before).any(axis=1).sum(), abs=off) != 0
         assert abs(found.after - found.before) == np.abs(after - before).max()
