@@ -1,23 +1,11 @@
-"""The database: every test that commits begins with that of the migrations, and an update ends with statistics."""
-
-import asyncio
+"""The database: an update ends with statistics."""
 
 import pytest
 from django.apps import apps
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.models.signals import post_migrate
-from django.test import TransactionTestCase
 from django.test.utils import CaptureQueriesContext
-
-
-def test_asynchronous_code_reads_the_database_that_was_put_back(transactional_db, django_user_model):
-    assert not asyncio.run(django_user_model.objects.aexists())
-
-    TransactionTestCase._fixture_teardown(None)
-    django_user_model.objects.create_user("anna")
-
-    assert asyncio.run(django_user_model.objects.aexists())
 
 
 @pytest.mark.databases

@@ -1,5 +1,7 @@
 """What the environment says about people, and what it says wrongly."""
 
+from functools import partial
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
@@ -32,12 +34,8 @@ def test_a_mail_server_is_read_from_its_address_and_a_sign_in_server_named_whole
 
 
 def test_what_cannot_be_read_is_said_without_a_password_and_an_empty_line_says_nothing(monkeypatch):
-    def drain(name):
-        return environment.seconds(name, 5)
-
-    def tokens(name):
-        return environment.whole(name, 2000)
-
+    drain, tokens = partial(environment.seconds, default=5), partial(environment.whole, default=2000)
+    flag = partial(environment.flag, default=True)
     for read, texts, said in (
         (environment.mail, ("mail.uni.example", "imap://x", "smtp://u:secret@h:port", "smtp://"), "ARENA_SOMETHING"),
         (drain, ("-1", "soon", "nan", "inf", "1s"), "must be a number of seconds"),
@@ -57,8 +55,7 @@ def test_what_cannot_be_read_is_said_without_a_password_and_an_empty_line_says_n
         (drain, ["0"], 0.0),
         (drain, ["2.5"], 2.5),
         (tokens, ["", "  "], 2000),
-        (lambda name: environment.flag(name, default=True), ["", "1"], True),
-        (lambda name: environment.flag(name, default=True), ["0", "no"], False),
+        *((flag, ["", "1"], True), (flag, ["0", "no"], False)),
     ):
         for text in texts:
             monkeypatch.setenv("ARENA_SOMETHING", text)

@@ -80,8 +80,13 @@ def test_a_link_that_lets_nobody_in_says_why_and_makes_no_account(admin, said, v
 
 @pytest.mark.databases
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_accept_at_once_one_comes_in():
-    admin = User.objects.create_user("ada", role="admin")
+def test_of_two_who_use_a_link_at_once_one_becomes_administrator_and_of_two_who_accept_one_comes_in():
+    token = first_admin.new_token()
+    people = [User(username=name, password="x") for name in ("ada", "eve")]
+    given = at_once(*(partial(first_admin.create, person, token) for person in people), refused=NotFound)
+    assert [type(error) for error in given if error] == [NotFound]
+    admin = User.objects.get()
+
     invitation, _token = invitations.invite(by=admin, role="researcher")
 
     def accept(name):
@@ -200,18 +205,6 @@ def test_a_link_that_is_forged_expired_or_replaced_creates_nothing_and_says_wher
         answer = visitor.post(link, ADA)
         assert (answer.status_code, "first_admin_link" in answer.content.decode()) == (404, True), happens
     assert not User.objects.exists()
-
-
-@pytest.mark.databases
-@pytest.mark.django_db(transaction=True)
-def test_of_two_uses_at_once_one_creates_an_administrator():
-    token = first_admin.new_token()
-
-    people = [User(username=name, password="x") for name in ("ada", "eve")]
-    given = at_once(*(partial(first_admin.create, person, token) for person in people), refused=NotFound)
-
-    assert [type(error) for error in given if error] == [NotFound]
-    assert User.objects.count() == 1
 
 
 @each_case(

@@ -125,14 +125,20 @@ def test_only_an_active_admin_decides_on_people_and_the_last_one_stays(admin, al
 
 @pytest.mark.databases
 @pytest.mark.django_db(transaction=True)
-def test_of_two_admins_who_go_at_once_one_stays():
+def test_of_two_admins_and_of_two_leads_of_a_project_who_go_at_once_one_stays(alice):
     one, other = (User.objects.create_user(name, role="admin") for name in ("one", "other"))
+    bob = User.objects.create_user("bob")
+    project = projects.create(by=alice, name="Solar")
+    projects.set_member(project, bob, "lead", by=alice)
 
-    going = (partial(roles.change_role, who, "reviewer", by=by) for who, by in ((one, other), (other, one)))
-    given = at_once(*going, refused=Conflict)
+    going = [partial(roles.change_role, who, "reviewer", by=by) for who, by in ((one, other), (other, one))]
+    leaving = [partial(projects.remove_member, project, who, by=who) for who in (alice, bob)]
+    for both in (going, leaving):
+        given = at_once(*both, refused=Conflict)
+        assert [type(error) for error in given if error] == [Conflict], both
 
-    assert [type(error) for error in given if error] == [Conflict]
     assert User.objects.filter(role="admin", is_active=True).count() == 1
+    assert project.memberships.count() == 1
 
 
 def test_deactivation_ends_sign_ins_and_tokens_of_this_person_at_once(admin, alice, bob, entries_of):
@@ -186,20 +192,6 @@ def test_whoever_makes_one_leads_it_and_invites_where_the_lab_allows_it(alice, p
     assert "http://testserver/invitations/" in page
     assert browser.post(f"{project.get_absolute_url()}invite/", {**sent, "role": "admin"}).status_code == 200
     assert project.invitation_set.count() == 1
-
-
-@pytest.mark.databases
-@pytest.mark.django_db(transaction=True)
-def test_of_two_leads_who_leave_at_once_one_stays(alice):
-    bob = User.objects.create_user("bob")
-    project = projects.create(by=alice, name="Solar")
-    projects.set_member(project, bob, "lead", by=alice)
-
-    leaving = (partial(projects.remove_member, project, who, by=who) for who in (alice, bob))
-    given = at_once(*leaving, refused=Conflict)
-
-    assert [type(error) for error in given if error] == [Conflict]
-    assert project.memberships.count() == 1
 
 
 def test_a_lead_does_it_all_on_the_pages_and_the_last_one_stays(browser, alice, bob, admin, entries_of):

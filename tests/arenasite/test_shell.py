@@ -1,9 +1,12 @@
-"""The header and the first page: which group a page is in, what each role finds, and in how many steps."""
+"""The header, the first page and the documentation: what each role finds in them, and in how many steps."""
 
+import re
 from datetime import timedelta
+from urllib.parse import urldefrag
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.contrib.staticfiles import finders
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -12,6 +15,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from arenasite import navigation
+from arenasite.documentation import pages
 from experiments.models import Experiment, ReviewQueue, ReviewRubric, Run
 from experiments.workflows import REGISTRY, surface_of
 from tests.experiments.api.handlers import routes
@@ -20,7 +24,6 @@ from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
 
-MOST_QUERIES = 14
 OUTSIDE = {  # pages that stand in no group
     *("home", "home-now", "notifications", "notifications-menu", "notifications-read", "palette", "documentation"),
     "favorite",
@@ -119,7 +122,7 @@ def test_home_asks_a_bounded_number_of_questions(browser, alice):
         with CaptureQueriesContext(connection) as captured:
             page_of(browser)
         asked.append(len(captured))
-    assert asked[0] == asked[1] <= MOST_QUERIES
+    assert asked[0] == asked[1] <= 14
 
 
 def test_notifications_are_one_s_own_and_counted_until_they_are_read(browser, alice, charlie):
@@ -158,3 +161,32 @@ def test_a_deep_page_says_what_is_above_it_and_the_palette_finds_what_one_may_op
     assert ["/people/" in found(one, "people") for one in (signed_in(people["admin"]), browser)] == [True, False]
     assert "/council/" in found(browser, "council")
     assert {"/", "/runs/", "/arena/"} <= found(browser, "")
+
+
+def test_visitors_read_every_page_and_no_link_or_picture_in_them_is_dead(client):
+    others = [reverse("documentation-page", args=[name]) for name in pages() if name != "index"]
+    shown = {address: page_of(client, address).root for address in (reverse("documentation"), *others)}
+    dead = []
+    for address, found in shown.items():
+        [article] = found.xpath("//article")
+        for link in article.xpath(".//a/@href"):
+            target, anchor = urldefrag(link)
+            if re.match("https?://", link):
+                continue
+            there = shown.get(target or address)
+            if there is None or (anchor and not there.xpath(f'//*[@id="{anchor}"]')):
+                dead.append((address, link))
+        sources = article.xpath(".//img/@src")
+        dead += [(address, source) for source in sources if not finders.find(source.partition("static/")[2])]
+    assert dead == []
+
+
+def test_a_search_finds_sections_headings_first_and_there_is_no_other_page(client):
+    def results(words):
+        return page_of(client, f"/help/?q={words}").root.xpath("//*[@class='documentation-result']//a/@href")
+
+    assert results("second+factor+scopes")
+    assert results("tokens+SCOPES")[0] == "/help/api/#tokens-and-scopes"
+    assert results("%3Cscript%3Exyzzy") == []
+    assert page_of(client, "/help/?q=%3Cscript%3Exyzzy").root.xpath("//article//script") == []
+    assert [client.get(f"/help/{name}/").status_code for name in ("settings", "..%2FREADME")] == [404, 404]

@@ -16,6 +16,7 @@ from django.core.management import CommandError, call_command
 from arenasite.supervisor import CannotStart, children, parts, places, supervisor
 from arenasite.supervisor.children import Backoff, Child
 from arenasite.supervisor.parts import Parts, without_secrets
+from tests.experiments.sandbox.machines import has_ended
 from tests.fixtures import wait_until
 
 CANARY = "sk-canary-7f3a9c55e1d24b08"
@@ -212,14 +213,6 @@ def test_a_copy_ends_when_it_is_asked_and_when_its_parent_is_killed(tmp_path):
             os.kill(pid, signal.SIGTERM)
         else:
             started.kill()
-        wait_until(partial(_has_ended, pid), "its end")
+        wait_until(partial(has_ended, pid), "its end")
         started.kill()
         started.communicate()
-
-
-def _has_ended(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
-    except FileNotFoundError:
-        return True

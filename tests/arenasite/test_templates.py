@@ -1,6 +1,7 @@
-"""Templates know every tag and filter that they use; translations are complete; files of others are what is listed."""
+"""Templates know their tags and filters; translations are complete; files are as listed; all of it is compressed."""
 
 import gettext
+import gzip
 import hashlib
 import io
 import os
@@ -15,10 +16,13 @@ from django.core.management import CommandError, call_command
 from django.forms.renderers import DjangoTemplates
 from django.template import Context, Template
 from django.template.loader import get_template
+from django.test import Client, RequestFactory, override_settings
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from arenasite import preparation
+from arenasite.compression import CompressionMiddleware
 from arenasite.form_renderer import FormRenderer
 from arenasite.management.commands import check_translations
 
@@ -147,3 +151,38 @@ def test_each_file_has_the_digest_of_the_release_that_is_named_and_no_style_shee
     sheets = {path.name: path.read_text() for path in vendored.parent.glob("*.css")}
     assert "site.css" in sheets
     assert [name for name, text in sheets.items() if "orientation" in text] == []
+
+
+STYLES = "/static/site.css"
+COMPRESSING = {"Accept-Encoding": "gzip, br"}
+
+
+@override_settings(WHITENOISE_USE_FINDERS=True, WHITENOISE_AUTOREFRESH=True)
+def test_styles_are_compressed_once_and_not_sent_again_to_a_browser_that_has_them(monkeypatch):
+    files = CompressionMiddleware(WhiteNoiseMiddleware(lambda _request: None))
+
+    def ask(**headers):
+        answer = files(RequestFactory().get(STYLES, headers=headers))
+        return answer, b"".join(answer)
+
+    whole = (Path(settings.BASE_DIR) / STYLES.removeprefix("/")).read_bytes()
+    first, sent = ask(**COMPRESSING)
+    again, nothing = ask(**COMPRESSING, **{"If-None-Match": first["ETag"]})
+    part, begun = ask(**COMPRESSING, Range="bytes=0-9")
+
+    assert (first["Content-Encoding"], first["Vary"], gzip.decompress(sent)) == ("gzip", "Accept-Encoding", whole)
+    assert (again.status_code, nothing) == (304, b"")
+    assert (part.status_code, part.has_header("Content-Encoding"), begun) == (206, False, whole[:10])
+    assert ask()[1] == whole
+    monkeypatch.delattr("arenasite.compression.compress_string")
+    same, sent_again = ask(**COMPRESSING)
+    assert (sent_again, same.headers) == (sent, first.headers)
+    assert len(sent) == int(same["Content-Length"]), "in one piece"
+
+
+def test_a_page_is_compressed_and_data_is_not(alice):
+    browser = Client(headers=COMPRESSING)
+    browser.force_login(alice)
+
+    assert b"<!doctype html>" in gzip.decompress(browser.get("/runs/").content)
+    assert not browser.get("/api/").has_header("Content-Encoding")

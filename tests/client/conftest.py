@@ -79,11 +79,6 @@ class Scripted(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return face(self.url, "a-token", patience=Patience(attempts=4), transport=self)
 
 
-@pytest.fixture
-def scripted() -> Scripted:
-    return Scripted()
-
-
 def run_awaiting(coroutine: Any) -> Any:
     return VirtualLoop().run_until_complete(coroutine)
 
@@ -104,13 +99,13 @@ async def answer_awaiting(_transport: Any, request: httpx.Request) -> httpx.Resp
         asyncio._set_running_loop(loop)
 
 
+def no_library(name: str) -> None:
+    raise ImportError(name)
+
+
 @pytest.fixture
 def token(provider: Any, django_user_model: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A person's token. Every client reaches the application, by HTTP alone; the engine works while it waits."""
-
-    def no_library(name: str) -> None:
-        raise ImportError(name)
-
     monkeypatch.setattr(httpx.HTTPTransport, "handle_request", answer)
     monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", answer_awaiting)
     monkeypatch.setattr("arena_lab.following.import_module", no_library)

@@ -3,11 +3,15 @@
 What providers answer to `go_on` is kept beside the rows, so that unfinished runs go on without a provider.
 """
 
+import hashlib
+import json
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from experiments.engine.driver import Driver
+from experiments.gateway.simulated.stream import read_body
 from experiments.models import Contestant, Dataset, Experiment, ModelPrice, Output, ProviderModel, Run, Sample
 from experiments.runs import actions
 from experiments.runs.steering import branching, steering
@@ -17,14 +21,74 @@ from tests.experiments.contesting import quick, sandbox_as_played
 from tests.experiments.debated import REQUEST
 from tests.experiments.debating import GOOD, SEATS
 from tests.fixtures import ARENA, add_model
-from tests.golden.providers import Keeping
 
 THINKING, PLAIN = "sim/deceptive:first=0:tps=0:words=60", "sim/cooperative:first=0:tps=0:words=60"
 OTHER = "sim/neutral:first=0:tps=0:words=40"
 JUDGE, FAILING = "sim/judge:first=0:tps=0", "sim/neutral:first=0:fail=401"
 
+Answer = dict[str, Any]  # status, type and body, all of them as a response has them
 Seats = dict[str, str]  # models
 LONG = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+class Keeping:
+    """In front of the apps that answer, by the name of the model; keeps each answer by the bytes of its request."""
+
+    def __init__(self, app_of: Callable[[str], Any]) -> None:
+        self.kept: dict[str, list[Answer]] = {}
+        self._app_of = app_of
+        self._left, self._stop = 0, threading.Event()
+
+    def stop_after(self, answers: int) -> threading.Event:
+        """Is set as soon as so many more have been given."""
+        self._left, self._stop = answers, threading.Event()
+        return self._stop
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        request = await read_body(receive)
+        answer: Answer = {"status": 0, "type": "", "body": ""}
+
+        unread = [{"type": "http.request", "body": request, "more_body": False}]
+
+        async def read_again() -> Any:
+            return unread.pop() if unread else await receive()
+
+        async def keep(message: dict[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                answer["status"] = message["status"]
+                answer["type"] = dict(message["headers"])[b"content-type"].decode()
+            else:
+                answer["body"] += message.get("body", b"").decode()
+            await send(message)
+
+        await self._app_of(json.loads(request)["model"])(scope, read_again, keep)
+        self.kept.setdefault(digest(request), []).append(answer)
+        self._left -= 1
+        if not self._left:
+            self._stop.set()
+
+
+class Repeating:
+    """Gives the kept answers. unknown: the requests that were never kept."""
+
+    def __init__(self, kept: dict[str, list[Answer]]) -> None:
+        self._kept = {request: list(answers) for request, answers in kept.items()}
+        self.unknown: list[Any] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        request = await read_body(receive)
+        answers = self._kept.get(digest(request), [])
+        if not answers:
+            self.unknown.append(json.loads(request))
+            answers = [{"status": 400, "type": "application/json", "body": '{"error": {"message": "never asked"}}'}]
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        headers = [(b"content-type", answer["type"].encode())]
+        await send({"type": "http.response.start", "status": answer["status"], "headers": headers})
+        await send({"type": "http.response.body", "body": answer["body"].encode()})
+
+
+def digest(request: bytes) -> str:
+    return hashlib.sha256(request).hexdigest()[:24]
 
 
 def drive(stop: threading.Event | None = None) -> None:

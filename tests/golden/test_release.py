@@ -19,7 +19,6 @@ from django.contrib.auth import get_user_model
 from django.core import serializers
 from django.core.management.color import no_style
 from django.db import connection, transaction
-from django.utils import timezone
 
 from experiments.engine import partial_text, run_execution
 from experiments.gateway.simulated.server import SimulatedProvider
@@ -29,8 +28,7 @@ from experiments.workflows import REGISTRY, event_classes, surface_of
 from experiments.workflows.base.dry_run import Model, play
 from tests.fixtures import PASSWORD, signed_in
 from tests.golden import outputs
-from tests.golden.playing import Playing, go_on
-from tests.golden.providers import Keeping, Repeating
+from tests.golden.playing import Keeping, Playing, Repeating, go_on
 from tests.parts.in_process import served
 from tests.scripted import Scripted
 
@@ -63,14 +61,9 @@ def kept(alike):
         yield provider, get_user_model().objects.get(username="alice")
 
 
-@pytest.fixture
-def later(monkeypatch):
-    monkeypatch.setattr(timezone, "now", lambda: LATER)
-    monkeypatch.setattr("experiments.tasks.clock.now", lambda: LATER)
-
-
-@pytest.mark.usefixtures("later")
-def test_people_and_programs_are_given_what_the_release_before_gave_out(kept):
+def test_people_and_programs_are_given_what_the_release_before_gave_out(kept, monkeypatch):
+    for clock in ("django.utils.timezone.now", "experiments.tasks.clock.now"):
+        monkeypatch.setattr(clock, lambda: LATER)
     client = signed_in(kept[1])
     given = [outputs.of_run(title, run, client) for title, run in outputs.all_runs()]
     now = {f"before/{name}": text for name, text in chain(outputs.as_shown(client), *given)}

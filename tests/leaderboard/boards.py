@@ -4,9 +4,11 @@ board = boards.filled(owner, contestants=20, battles=10_000)        a league of 
 board = boards.board_of(owner, [("a", "b", "left"), ("b", "c", "tie")])   exactly these battles
 """
 
+import csv
+import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, islice
+from itertools import combinations, cycle, islice
 from typing import Any
 
 import numpy as np
@@ -38,19 +40,16 @@ def contestants_of(dataset: Dataset, names: Iterable[str]) -> list[Contestant]:
 
 
 def samples_of(dataset: Dataset, count: int, subsets: Sequence[str] = ("",), categories: Sequence[str] = ("",)) -> None:
-    Sample.objects.bulk_create(
-        (
-            Sample(
-                dataset=dataset,
-                subset=subsets[number % len(subsets)],
-                category=categories[number % len(categories)],
-                index=number,
-                instruction=f"Task {number}",
-            )
-            for number in range(count)
-        ),
-        batch_size=CHUNK,
+    rows = zip(range(count), cycle(subsets), cycle(categories), strict=False)
+    made = (
+        Sample(dataset=dataset, subset=subset, category=category, index=number, instruction=f"Task {number}")
+        for number, subset, category in rows
     )
+    Sample.objects.bulk_create(made, batch_size=CHUNK)
+
+
+def csv_rows(answer: Any) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(answer.content.decode(), newline="")))
 
 
 def judged_by(dataset: Dataset, judge: str = "a judge") -> Board:

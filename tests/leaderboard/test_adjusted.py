@@ -1,7 +1,5 @@
 """Ratings beside the plain ones: adjusted for style and upstream, people and judges combined, of unseen samples."""
 
-import csv
-import io
 from datetime import date
 from functools import partial
 
@@ -22,6 +20,7 @@ from leaderboard.ratings import Battles, fit
 from leaderboard.ratings.style import COVARIATES
 from tests.fixtures import told
 from tests.leaderboard import boards
+from tests.leaderboard.boards import csv_rows
 from tests.making import maker
 
 LENGTHS = {"brief": 100, "middle": 200, "wordy": 400}
@@ -63,11 +62,11 @@ def test_a_lean_to_length_is_found_and_held_equal_beside_plain_ratings(client, l
     assert {told[name].reason for name in ("headings", "position", "language")} == {"constant"}
     assert (told["length"].moved in {"wordy", "brief"}, found.battles, found.of) == (True, 400, 400)
     assert ["What style explains" in one for one in (plain_page, page)] == [False, True]
-    lines = rows_of(client.get(file(args=[ladder.slug, "csv"]), asked_for))
+    lines = csv_rows(client.get(file(args=[ladder.slug, "csv"]), asked_for))
     ratings = {name: row["rating"] for name, row in adjusted.items()}
     assert {row["name"]: float(row["adjusted_rating"]) for row in lines} == ratings
     assert all(row["adjusted_rating"] != row["rating"] for row in lines)
-    assert "adjusted_rating" not in rows_of(client.get(file(args=[ladder.slug, "csv"])))[0]
+    assert "adjusted_rating" not in csv_rows(client.get(file(args=[ladder.slug, "csv"])))[0]
     assert "Adjusted for length, headings" in client.get(file(args=[ladder.slug, "md"]), asked_for).content.decode()
     falling, rising = (
         client.get(ladder.get_absolute_url(), asked_for | {"sort": word}).content.decode().split("<tbody>")[1]
@@ -199,10 +198,6 @@ def asked(client, ladder, **query):
     return client.get(reverse("api-ladder", args=[ladder.slug]), query)
 
 
-def rows_of(file):
-    return list(csv.DictReader(io.StringIO(file.content.decode())))
-
-
 @pytest.mark.databases
 def test_a_pool_is_the_same_from_both_boards_and_a_correction_does_not_move_towards_the_judge(client, both):
     people, judge = both()
@@ -250,7 +245,7 @@ def test_page_and_files_show_both_ratings_and_the_weight_of_each_board_or_refuse
     assert "Ratings of people. Verdicts on all samples" in corrected
     assert ["Combined rank" in one for one in (page, plain)] == [True, False]
     assert 'name="combine"' in plain
-    assert {row["name"]: float(row["combined_rating"]) for row in rows_of(lines)} == ratings
+    assert {row["name"]: float(row["combined_rating"]) for row in csv_rows(lines)} == ratings
     assert "250 votes and 450 verdicts" in text.content.decode()
     assert "Each verdict counts as 0.5 votes." in text.content.decode()
     body = page[page.index("<tbody>") :]
@@ -346,8 +341,8 @@ def test_page_files_and_api_show_both_ratings_their_difference_and_what_has_no_d
 
     page, plain_page = (" ".join(told(client.get(ladder.get_absolute_url(), of)).split()) for of in (query, {}))
     plain, both = client.get(api).json(), client.get(api, query).json()
-    addresses = {kind: reverse("ladder-download", args=[ladder.slug, kind]) for kind in ("csv", "md")}
-    files = {kind: told(client.get(address, query)) for kind, address in addresses.items()}
+    addresses = [reverse("ladder-download", args=[ladder.slug, kind]) for kind in ("csv", "md")]
+    table, text = (client.get(address, query) for address in addresses)
 
     found = {row["name"]: row for row in both["unseen"]["rows"]}
     assert plain["unseen"] is None
@@ -357,11 +352,11 @@ def test_page_files_and_api_show_both_ratings_their_difference_and_what_has_no_d
     assert "100 of 300 samples:" in page
     assert 'name="unseen"' in plain_page
     assert "Points on unseen samples" not in plain_page
-    for row in csv.DictReader(io.StringIO(files["csv"])):
+    for row in csv_rows(table):
         assert float(row["unseen_rating"]) == found[row["name"]]["rating"] != float(row["rating"])
         assert float(row["unseen_moves"]) == found[row["name"]]["moves"]
-    assert "Unseen samples: " in files["md"]
-    assert f"knew: {found['knew']['moves']:+.1f} points on unseen samples" in files["md"]
+    for words in ("Unseen samples: ", f"knew: {found['knew']['moves']:+.1f} points on unseen samples"):
+        assert words in told(text), words
     body = page[page.index("<tbody>") :]
     assert sorted(found, key=body.index) == sorted(found, key=lambda name: -found[name]["rating"])
 

@@ -24,13 +24,20 @@ PAGE = "/leaderboard/coding/cycles/"
 
 
 @pytest.fixture
+def bells(monkeypatch):
+    """How often a worker was asked to compute ladders."""
+    rung = []
+    monkeypatch.setattr(jobs, "wake", lambda: rung.append(1))
+    return rung
+
+
+@pytest.fixture
 def ten(alice):
     return contest_rows.contest(alice, 10, is_bare=True)
 
 
 def board(run):
-    found = ratings.of_run(run)
-    return {one.name: one.compatible for one in found.solvers}
+    return {one.name: one.compatible for one in ratings.of_run(run).solvers}
 
 
 def counted():
@@ -69,10 +76,9 @@ def test_what_was_left_out_and_taken_in_again_leaves_the_ratings_as_they_were(te
 
 
 def test_all_are_left_out_with_an_event_in_each_run_unless_one_was_rated_meanwhile_and_the_ladder_is_told(
-    ten, alice, curator, django_capture_on_commit_callbacks, monkeypatch
+    ten, alice, curator, django_capture_on_commit_callbacks, bells
 ):
-    other, rung = contest_rows.contest(alice, 2, is_bare=True), []
-    monkeypatch.setattr(jobs, "wake", lambda: rung.append(1))
+    other = contest_rows.contest(alice, 2, is_bare=True)
     jobs.refresh_stale()
     with pytest.raises(Conflict):
         voiding.void_all(by=curator, reason="A fresh start.", count=10)
@@ -82,7 +88,7 @@ def test_all_are_left_out_with_an_event_in_each_run_unless_one_was_rated_meanwhi
         assert voiding.void_all(by=curator, reason="A fresh start.", count=12) == 12
 
     assert (ratings.of_all(), coding.standings().rows) == (None, ())
-    assert rung == [1]
+    assert bells == [1]
     events = Event.objects.filter(type="cycle_voided")
     assert [events.filter(run=one.run).count() for one in (ten, other)] == [10, 2]
     assert set(Cycle.objects.values_list("void_reason", flat=True)) == {"A fresh start."}
@@ -175,14 +181,6 @@ def test_what_is_no_rated_cycle_has_no_reason_or_is_asked_by_others_is_not_left_
     assert len(counted()) == 10
 
 
-@pytest.fixture
-def bells(monkeypatch):
-    """How often a worker was asked to compute ladders."""
-    rung = []
-    monkeypatch.setattr(jobs, "wake", lambda: rung.append(1))
-    return rung
-
-
 def other(number):
     """Another problem each time, or it would be refused as one that was set before."""
     words = ["Boats in a harbour", "Towers of a city", "Weights on a scale"][number]
@@ -190,33 +188,12 @@ def other(number):
     return ordered(title=words, description=said)
 
 
-def played(run, drive):
-    with sandbox_as_played():
-        drive()
-    return fresh(run)
-
-
-@pytest.mark.databases
-@pytest.mark.django_db(transaction=True)
-def test_a_rated_cycle_reaches_the_ladder_and_the_artifacts(alice, start, drive, scripted, bells):
-    answers = [quick(judgment=judgment(score), problem=other(n)) for n, score in enumerate((8, 5, 6))]
-    run = played(begun(alice, start, models(scripted, *answers), cycles=3), drive)
-    assert (run.state, Cycle.objects.counted().count()) == ("completed", 3)
-    assert len(bells) >= 3
-
-    jobs.refresh_stale()
-
-    found = ratings.of_run(run)
-    assert Ladder.objects.get(slug="coding").standing.data["contest"]["cycles"] == 3
-    assert coding.standings().contest.solvers == found.solvers
-    archive = zipfile.ZipFile(io.BytesIO(b"".join(files.zipped(run))))
-    assert sum("/raw/judge_" in name for name in archive.namelist()) == 18
-
-
 @pytest.mark.system
 @pytest.mark.databases
 @pytest.mark.django_db(transaction=True)
-def test_the_last_is_left_out_while_the_next_one_is_played(alice, start, drive, scripted, bells, curator):
+def test_a_cycle_reaches_ladder_and_artifacts_and_the_last_is_left_out_while_the_next_one_is_played(
+    alice, start, drive, scripted, bells, curator
+):
     def rival(_body):
         """Between the first cycle and the second: its setter is being asked for a problem."""
         voiding.void_last(by=curator, reason="A slow sandbox.", named=voiding.last().pk)
@@ -224,7 +201,10 @@ def test_the_last_is_left_out_while_the_next_one_is_played(alice, start, drive, 
         return json.dumps(other(1))
 
     answers = [quick(problem=other(0), judgment=judgment(9)), quick(problem=rival), quick(problem=other(2))]
-    run = played(begun(alice, start, models(scripted, *answers), cycles=3), drive)
+    run = begun(alice, start, models(scripted, *answers), cycles=3)
+    with sandbox_as_played():
+        drive()
+    run = fresh(run)
 
     assert run.state == "completed"
     assert [(row.state, bool(row.voided)) for row in run.cycles.all()] == [("rated", turn == 1) for turn in (1, 2, 3)]
@@ -234,3 +214,10 @@ def test_the_last_is_left_out_while_the_next_one_is_played(alice, start, drive, 
     assert found.history[0].compatible == dict(pure.compatible_elo([ratings.read(second)[0].rated]).ratings)
     assert "cycle_voided" in run.events.values_list("type", flat=True)
     assert list(run.events.values_list("seq", flat=True)) == list(range(1, run.last_seq + 1))
+
+    assert len(bells) >= 4, "for each cycle that was rated, and for the one left out"
+    jobs.refresh_stale()
+    assert Ladder.objects.get(slug="coding").standing.data["contest"]["cycles"] == 2
+    assert coding.standings().contest.solvers == found.solvers
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(files.zipped(run))))
+    assert sum("/raw/judge_" in name for name in archive.namelist()) == 18

@@ -1,41 +1,32 @@
-"""Ladders as files, by the API and by the read routes of GenArena's viewer; and what curators do in the admin."""
+"""Ladders as files and folders, by the API and the read routes of GenArena's viewer; what curators do in the admin."""
 
-import csv
-import io
+import hashlib
+import json
 import re
+import zipfile
 from dataclasses import asdict
 
 import pytest
+from django.core.management import call_command
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import escape, strip_tags
 
-from experiments.models import Battle, Contestant, Dataset
+from experiments.library.datasets import making
+from experiments.models import Battle, Contestant, Dataset, DatasetImage, Image, Output
+from experiments.workflows.battles.campaign.counting import recount
+from experiments.workflows.battles.campaign.logs.importing import import_battles
+from experiments.workflows.battles.campaign.logs.packing import zipped
 from experiments.workflows.battles.pages import views
 from leaderboard.boards import compute, milestones
 from leaderboard.boards.standings import Slice
 from leaderboard.models import Ladder, Milestone
+from tests.cases import each_case
+from tests.experiments.datasets.files import png
 from tests.leaderboard import boards
+from tests.leaderboard.boards import csv_rows
 from tests.making import maker
-
-
-def rows_of(answer):
-    return list(csv.DictReader(io.StringIO(answer.content.decode())))
-
-
-def test_the_files_say_the_same_as_the_ladder(client, league):
-    ladder = league(subsets=("easy", "hard"))
-    found = compute.standings(ladder, Slice("easy"))
-
-    table, document, text = (client.get(download(ladder, kind), {"subset": "easy"}) for kind in ("csv", "json", "md"))
-
-    assert [row["name"] for row in rows_of(table)] == [row.name for row in found.rows]
-    assert [row["rating"] for row in document.json()["rows"]] == [row.rating for row in found.rows]
-    assert len(re.findall(r"^\| ", text.content.decode(), re.MULTILINE)) == len(found.rows) + 2
-    assert client.get(download(ladder, "exe")).status_code == 404
-    told = {"method": "cluster_robust", "rounds": 0, "seed": 0}
-    api = client.get(reverse("api-ladder", args=[ladder.slug])).json()
-    assert document.json()["intervals"] == told == api["intervals"]
+from tests.markup import Page
 
 
 @pytest.mark.databases
@@ -108,7 +99,7 @@ def test_the_undefeated_is_first_with_the_same_bound_and_ranks_on_every_page_and
     compute.refresh(ladder)
     best, *others = compute.standings(ladder).rows
     bound = f"> {best.lower:.0f}"
-    table, lines = rows_of(client.get(download(ladder, "csv"))), client.get(download(ladder, "md")).content.decode()
+    table, lines = csv_rows(client.get(download(ladder, "csv"))), client.get(download(ladder, "md")).content.decode()
     campaign = render_to_string("workflows/battles/_standing.html", {"judge": views.judge_of("Judge", board)})
 
     assert (best.name, [(one.best, one.worst) for one in (best, *others)]) == ("best", [(1, 1), (2, 3), (2, 3)])
@@ -125,14 +116,25 @@ def download(ladder, kind):
     return reverse("ladder-download", args=[ladder.slug, kind])
 
 
-def test_a_name_is_neither_a_formula_nor_markdown(client, alice):
-    for name in (f"{sign}HYPERLINK(A1)|[x](http://x)" for sign in ("=", "\n=")):
-        board = boards.board_of(alice, [(name, "b", "left"), ("b", name, "left")] * 5, visibility="public")
+def test_a_name_is_no_formula_no_markdown_no_markup_and_no_address(client, alice):
+    odd = 'HYPERLINK(A1)|[x](http://x)"><script>alert(1)</script>" onmouseover="alert(2)" &x=1#_vs_'
+    for name in (f"={odd}", f"\n={odd}"):
+        battles = [(name, "b", "left"), ("b", name, "left"), ("b", name, "tie")] * 4
+        board = boards.board_of(alice, battles, name=odd, visibility="public")
         ladder = compute.ensure_ladder(board)
-        answer = client.get(download(ladder, "csv"))
-        names = {row["name"] for row in csv.DictReader(io.StringIO(answer.content.decode(), newline=""))}
-        assert names == {"b", f"'{name}"}
+        compute.refresh(ladder)
+        assert {row["name"] for row in csv_rows(client.get(download(ladder, "csv")))} == {"b", f"'{name}"}
         assert r"\|\[x\]" in client.get(download(ladder, "md")).content.decode(), name
+
+        sample = reverse("ladder-sample", args=[ladder.slug, board.dataset.samples.first().pk])
+        kinds = ("ladder", "ladder-matrix", "ladder-history", "ladder-milestones")
+        for address in (reverse("leaderboard"), *(reverse(kind, args=[ladder.slug]) for kind in kinds), sample):
+            page = Page(client.get(address).content.decode())
+            assert [one.tag for one in page.root.iter() if one.get("onmouseover") is not None] == [], address
+            assert not any("alert" in script.text for script in page.find("script")), address
+        links = {link.get("href", "") for link in page.find("a")}
+        [address] = [link for link in links if "_vs_" in link and "contestant=" in link]
+        assert client.get(address).content.decode().count("<li data-item>") == 1
 
 
 @pytest.fixture
@@ -151,26 +153,7 @@ def read(client, board, /, path, status=200, **query):
 
 
 @pytest.mark.databases
-def test_battles_are_paged_filtered_and_opened_but_votes_to_be_cast_and_private_boards_are_not_shown(read, board):
-    battles = "SUBSET/experiments/__all__/battles"
-    page, last = read(battles, page_size="10"), read(battles, page_size="10", page="3")
-    of_a = read(battles, models="org_vs_a", result="wins")
-
-    assert (page["total"], page["total_pages"], len(page["battles"]), len(last["battles"])) == (28, 3, 10, 8)
-    assert of_a["total"] == 12
-    shown = of_a["battles"][0]
-    one = read(f"{battles}/org_vs_a_vs_b:{shown['sample_index']}")
-    assert (one["final_winner"], one["id"]) == ("org_vs_a", shown["id"])
-    assert read(f"{battles}/nobody:1", status=404)["status"] == 404
-    assert read(battles, status=400, page="9999")["status"] == 400
-
-    Battle.objects.filter(board=board).update(shown_left_first=True, judged=None, winner="")
-    assert read(battles)["battles"] == []
-    Dataset.objects.filter(pk=board.dataset_id).update(visibility="private")
-    assert read("subsets") == {"subsets": []}
-
-
-def test_the_viewer_reads_ladders_side_by_side_pairs_counted_alike_everywhere_history_and_samples(read, board):
+def test_the_viewer_reads_ladders_history_samples_and_battles_but_no_vote_to_be_cast_and_no_private_board(read, board):
     assert read("overview/leaderboards")["subset_info"][board.slug]["total_battles"] == 28
     assert read("cross-subset/info", subsets=board.slug)["common_models"] == ["b", "c", "org_vs_a"]
     together = read("cross-subset/elo", subsets=board.slug)
@@ -216,8 +199,25 @@ def test_the_viewer_reads_ladders_side_by_side_pairs_counted_alike_everywhere_hi
     assert {one["result"] for one in mine["battles"]} <= {"win", "loss", "tie"}
     assert read(f"{whole}/search", q="Task")["query"] == "Task"
 
+    battles = "SUBSET/experiments/__all__/battles"
+    page, last = read(battles, page_size="10"), read(battles, page_size="10", page="3")
+    of_a = read(battles, models="org_vs_a", result="wins")
 
-def test_pairs_slices_history_and_milestones_are_files_that_say_what_the_api_does(client, league, alice):
+    assert (page["total"], page["total_pages"], len(page["battles"]), len(last["battles"])) == (28, 3, 10, 8)
+    assert of_a["total"] == 12
+    shown = of_a["battles"][0]
+    one = read(f"{battles}/org_vs_a_vs_b:{shown['sample_index']}")
+    assert (one["final_winner"], one["id"]) == ("org_vs_a", shown["id"])
+    assert read(f"{battles}/nobody:1", status=404)["status"] == 404
+    assert read(battles, status=400, page="9999")["status"] == 400
+
+    Battle.objects.filter(board=board).update(shown_left_first=True, judged=None, winner="")
+    assert read(battles)["battles"] == []
+    Dataset.objects.filter(pk=board.dataset_id).update(visibility="private")
+    assert read("subsets") == {"subsets": []}
+
+
+def test_ratings_pairs_slices_history_and_milestones_are_files_that_say_what_the_api_does(client, league, alice):
     ladder = league(contestants=4, battles=120, subsets=("easy", "hard"), categories=("maths", "prose"))
     compute.refresh(ladder)
     for name in ("spring_20260101", "autumn_20260901"):
@@ -226,12 +226,19 @@ def test_pairs_slices_history_and_milestones_are_files_that_say_what_the_api_doe
     def lines(part, **query):
         answer = client.get(download(ladder, part), query)
         assert answer["Content-Disposition"] == f'attachment; filename="{ladder.slug}-{part}.csv"'
-        return rows_of(answer)
+        return csv_rows(answer)
 
     def api(part, **query):
         return client.get(reverse(f"api-ladder-{part}", args=[ladder.slug]), query).json()
 
     easy, whole = (compute.standings(ladder, of) for of in (Slice("easy"), Slice()))
+    table, document, text = (client.get(download(ladder, kind), {"subset": "easy"}) for kind in ("csv", "json", "md"))
+    assert [row["name"] for row in csv_rows(table)] == [row.name for row in easy.rows]
+    assert [row["rating"] for row in document.json()["rows"]] == [row.rating for row in easy.rows]
+    assert len(re.findall(r"^\| ", text.content.decode(), re.MULTILINE)) == len(easy.rows) + 2
+    found = client.get(reverse("api-ladder", args=[ladder.slug])).json()
+    told = {"method": "cluster_robust", "rounds": 0, "seed": 0}
+    assert document.json()["intervals"] == told == found["intervals"]
     for query, standings in (({}, whole), ({"subset": "easy"}, easy)):
         matrix = api("matrix", **query)["lines"]
         wins = {line["name"]: sum(cell["wins"] for cell in line["cells"] if cell) for line in matrix}
@@ -261,3 +268,98 @@ def test_pairs_slices_history_and_milestones_are_files_that_say_what_the_api_doe
         ("2026-09-01", rating["upper"]) for rating in autumn["ratings"]
     ]
     assert client.get(download(ladder, "all")).status_code == 404
+
+
+NAMES = ("lab/oak", "lab:oak", "elm", "ash", "fir")
+SPRING, SUMMER = "GenArena_20260301", "summer_20260701"
+
+
+def kept_picture(dataset, data):
+    about = {"mime": "image/png", "width": 8, "height": 6, "size": len(data)}
+    found, is_new = Image.objects.get_or_create(sha256=hashlib.sha256(data).hexdigest(), defaults=about)
+    if is_new:
+        found.path.parent.mkdir(parents=True, exist_ok=True)
+        found.path.write_bytes(data)
+        DatasetImage.objects.create(dataset=dataset, image=found)
+    return found
+
+
+def of_pictures_or_texts(owner, modality):
+    """Five contestants of two experiments with outputs for two subsets, a battle that is void, one that is open, and a
+    contestant that is left out.
+    """
+    board = boards.filled(owner, contestants=5, battles=600, subsets=("easy", "hard/test"), modality=modality)
+    for name, one in zip(NAMES, board.dataset.contestants.order_by("pk"), strict=True):
+        one.name, one.version = name, SUMMER if name == "ash" else SPRING
+        one.void_reason = "It was trained on the samples." if name == "fir" else ""
+        one.save()
+        for sample in board.dataset.samples.all()[:30]:
+            said = f"{name} on {sample}"
+            color = (int(hashlib.sha256(said.encode()).hexdigest()[:4], 16) % 256, sample.index, 7)
+            made = {"text": said} if modality == "text" else {"image": kept_picture(board.dataset, png(color))}
+            Output.objects.create(sample=sample, contestant=one, **made)
+    board.battles.update(is_consistent=None)
+    first, second, third = board.battles.order_by("pk")[:3]
+    Battle.objects.filter(pk=first.pk).update(void_reason="broken")
+    Battle.objects.filter(pk=second.pk).update(winner="", open_reason="The judge gave no answer.")
+    Battle.objects.filter(pk=third.pk).update(winner="both_bad")
+    recount(board)
+    ladder = compute.ensure_ladder(board)
+    milestones.take(ladder, name="spring_20260401", by=owner, note="The first.")
+    return ladder
+
+
+def outputs(dataset):
+    rows = Output.objects.filter(sample__dataset=dataset, contestant__void_reason="").values_list(
+        *("contestant__name", "contestant__version", "sample__subset", "sample__index", "text", "image_id")
+    )
+    return sorted(rows, key=str)
+
+
+def rated(ladder):
+    told = ("rank", "rating", "lower", "upper", "wins", "losses", "ties", "both_bad")
+    return {(row.name, name): getattr(row, name) for row in compute.standings(ladder).rows for name in told}
+
+
+@pytest.mark.system
+@each_case("modality", ["text", "image"])
+def test_a_board_comes_back_from_its_folder_and_its_outputs_to_who_lacks_them(alice, settings, tmp_path, modality):
+    settings.IMAGES_DIR, settings.UPLOADS_DIR = tmp_path / "images", tmp_path / "uploads"
+    ladder, path = of_pictures_or_texts(alice, modality), tmp_path / f"{modality}.zip"
+    path.write_bytes(b"".join(zipped(ladder.board)))
+    before = outputs(ladder.board.dataset)
+
+    call_command("load_dataset", path, name="A copy", slug="copy", owner="alice", modality=modality)
+    copy = Dataset.objects.get(slug="copy")
+    report = import_battles(path, dataset=copy, by=alice)
+
+    again = Ladder.objects.get(board__dataset=copy)
+    assert outputs(copy) == before
+    samples = [one.samples.values_list("subset", "index", "instruction") for one in (copy, ladder.board.dataset)]
+    assert list(samples[0]) == list(samples[1])
+    assert rated(again) == pytest.approx(rated(ladder), rel=1e-9)
+    assert (again.board.kind, again.board.judge) == (ladder.board.kind, ladder.board.judge)
+    assert (report.void, report.refused, report.warnings) == (241, 0, [])
+    assert again.board.battles.get(winner="").open_reason == "The judge gave no answer."
+    taken, took_over = (one.milestones.get() for one in (ladder, again))
+    told = ("name", "taken", "battles", "contestants", "ratings", "covariance", "version", "dated")
+    assert [getattr(took_over, name) for name in told] == [getattr(taken, name) for name in told]
+    assert took_over.note == "The first. Taken over from a folder."
+
+    zipfile.ZipFile(path).extractall(tmp_path / modality)
+    Output.objects.filter(sample__dataset=ladder.board.dataset, sample__subset="easy").delete()
+    added = making.add_outputs(ladder.board.dataset, by=alice, path=tmp_path / modality / "easy" / "models")
+    assert (outputs(ladder.board.dataset), added.kept, added.unknown) == (before, 0, 0)
+
+    with zipfile.ZipFile(path) as archive:
+        names, card = archive.namelist(), archive.read("README.md").decode()
+        config = json.loads(archive.read(f"easy/pk_logs/{SPRING}/config.json"))
+    assert {"data/samples.jsonl", "arena/battles.jsonl", "arena/milestones.json", "easy/arena/state.json"} <= set(names)
+    assert f"easy/models/{SUMMER}/ash.jsonl" in names
+    assert (f"easy/models/{SUMMER}/ash/000000.png" in names) == (modality == "image")
+    alike = [name for name in names if name.startswith(f"easy/models/{SPRING}/lab_oak~")]
+    assert len([name for name in alike if name.endswith(".jsonl")]) == 2
+    assert not any("/fir" in name for name in names)
+    assert "4 models, 3" in card
+    assert "| elm |" in card
+    assert config["contestants"] == ["elm", "lab/oak", "lab:oak"]

@@ -45,16 +45,12 @@ def ask(visitor, prompt=CANARY, **more):
     return answer["Location"]
 
 
-def told(answer):
-    """All that a visitor is sent: headers, cookies, content."""
-    head = "\n".join(f"{name}: {value}" for name, value in answer.items())
-    return f"{head}\n{answer.cookies.output()}\n{answer.content.decode()}"
-
-
 def names_in(answer):
+    """Those of models and seats in all that a visitor is sent: headers, cookies, content."""
+    told = "\n".join([*map(" ".join, answer.items()), answer.cookies.output(), answer.content.decode()])
     cast = PublicArena.load().experiment.participants.select_related("model")
     names = {name for one in cast for name in (one.model.slug, one.model.label, one.seat)}
-    return sorted(name for name in names if name in told(answer))
+    return sorted(name for name in names if name in told)
 
 
 def test_a_visitor_asks_votes_and_then_sees_the_names_and_the_board(open_arena, drive):
@@ -220,12 +216,20 @@ def socket_of(battle, visitor=None):
 
 
 @over_sockets
-async def test_who_asked_gets_both_answers_as_they_come_and_no_name(open_arena):
+async def test_who_asked_and_nobody_else_gets_both_answers_as_they_come_and_no_name(open_arena):
     await sync_to_async(open_arena)()
-    visitor = Client()
+    visitor, other = Client(), Client()
     battle = await sync_to_async(begun)(visitor)
-    socket = socket_of(battle, visitor)
+    await sync_to_async(begun)(other)
+    for stranger in (None, other):
+        assert (await socket_of(battle, stranger).connect(timeout=30))[0] is False
+    gone = socket_of(battle, visitor)
+    assert (await gone.connect(timeout=30))[0]
+    await gone.receive_from(timeout=30)
+    await gone.disconnect(timeout=30)
+    assert not live.watch()._waiting, "a socket that has gone is looked after no longer"
 
+    socket = socket_of(battle, visitor)
     assert (await socket.connect(timeout=30))[0]
     first = await socket.receive_from(timeout=30)
     assert await socket.receive_nothing(timeout=0.3), "nothing new, nothing sent"
@@ -246,22 +250,6 @@ async def test_who_asked_gets_both_answers_as_they_come_and_no_name(open_arena):
     assert all("<strong>The end</strong>" in side["html"] for side in told["sides"])
     assert end["type"] == "websocket.close"
     assert not any(name in message for message in (first, second, last) for name in (LEFT, RIGHT, "contestant", CANARY))
-
-
-@over_sockets
-async def test_nobody_else_is_let_in_and_a_socket_that_has_gone_is_looked_after_no_longer(open_arena):
-    await sync_to_async(open_arena)()
-    visitor, other = Client(), Client()
-    battle = await sync_to_async(begun)(visitor)
-    await sync_to_async(begun)(other)
-
-    for stranger in (None, other):
-        assert (await socket_of(battle, stranger).connect(timeout=30))[0] is False
-    socket = socket_of(battle, visitor)
-    assert (await socket.connect(timeout=30))[0]
-    await socket.receive_from(timeout=30)
-    await socket.disconnect(timeout=30)
-    assert not live.watch()._waiting
 
 
 @over_sockets

@@ -51,11 +51,9 @@ def test_equal_battles_give_identical_standings_in_whatever_sequence_they_arrive
     assert (computed(alice, [("a", "b", "")]).rows, computed(alice, []).battles) == ((), 0), "nothing decided, no rows"
 
 
-ENDS = [(name, other, won) for name, won in (("best", "left"), ("worst", "right")) for other in "abc" * 3]
-
-
 def test_the_undefeated_is_first_the_winless_last_with_a_bound_and_who_no_battle_links_apart(alice):
-    found = computed(alice, CIRCLE * 9 + ENDS)
+    ends = [(name, other, won) for name, won in (("best", "left"), ("worst", "right")) for other in "abc" * 3]
+    found = computed(alice, CIRCLE * 9 + ends)
     rows, best, worst = found.rows, found.rows[0], found.rows[-1]
 
     assert [(row.name, row.best, row.worst) for row in (best, worst)] == [("best", 1, 1), ("worst", 5, 5)]
@@ -84,15 +82,6 @@ def newcomer_on(board, contestants, samples):
     for number, one in enumerate(of_new):
         Battle.objects.filter(pk=one.pk).update(sample=keys[number % samples], ballot=f"visitor:{number}")
     return compute.ensure_ladder(board)
-
-
-def test_who_met_too_few_prompts_keeps_rating_and_interval_without_a_rank(alice):
-    ladder = newcomer_on(boards.filled(alice, contestants=3, battles=300), contestants=3, samples=2)
-
-    [new] = [row for row in compute.standings(ladder).rows if row.name == "new"]
-
-    assert (new.rank, new.reason) == (None, "few_samples")
-    assert new.lower < new.rating < new.upper
 
 
 def test_both_bad_counts_in_no_rating_and_a_contestant_that_is_left_out_takes_its_battles_with_it(alice):
@@ -161,8 +150,13 @@ def battles_read(asked):
     return [one["sql"] for one in asked.captured_queries if f'"{Battle._meta.db_table}"' in one["sql"]]
 
 
-def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_either(alice, monkeypatch):
-    """A worker keeps that nothing can be said of it; of a name that it never saw the usual width is taken."""
+def test_who_met_too_few_prompts_keeps_its_rating_without_a_rank_on_a_board_of_many_battles_too(alice, monkeypatch):
+    """A worker keeps that nothing can be said of one sample; of a name that it never saw the usual width is taken."""
+    few = newcomer_on(boards.filled(alice, contestants=3, battles=300), contestants=3, samples=2)
+    [new] = [row for row in compute.standings(few).rows if row.name == "new"]
+    assert (new.rank, new.reason) == (None, "few_samples")
+    assert new.lower < new.rating < new.upper
+
     ladder = newcomer_on(boards.filled(alice, contestants=4, battles=600), contestants=4, samples=1)
     compute.refresh(ladder)
     monkeypatch.setattr(ranking, "MOST_READ", 50)

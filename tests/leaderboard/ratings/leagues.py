@@ -43,16 +43,39 @@ def distance_to_maximum(battles, values):
     return float(np.abs(np.linalg.pinv(curvature, rcond=1e-13) @ slope).max()) * ELO
 
 
-def sampled_league(count, samples, seed=0, *, spread=0.6, shared=1.0):
+def dense(battles, x, clusters, weights=1.0):
+    """A plain logistic regression: one column per contestant and covariate, pseudo-inverses. Gives ratings, effects of
+    the covariates `x`, and what all of them vary by.
+    """
+    count, k = len(battles.contestants), len(x)
+    design = np.zeros((len(battles), count + k))
+    design[np.arange(len(battles)), battles.left] = 1
+    design[np.arange(len(battles)), battles.right] = -1
+    design[:, count:] = x.T
+    found = np.zeros(count + k)
+    for _ in range(40):
+        chance = 1 / (1 + np.exp(-design @ found))
+        curvature = (design.T * (weights * chance * (1 - chance))) @ design
+        found = found + np.linalg.pinv(curvature, rcond=1e-12) @ (design.T @ (weights * (battles.score - chance)))
+    scores = np.zeros((clusters.max() + 1, count + k))
+    np.add.at(scores, clusters, (weights * (battles.score - chance))[:, None] * design)
+    inverse = np.linalg.pinv(curvature, rcond=1e-12)
+    strengths = found[:count] - found[:count].mean()
+    return 1000 + ELO * strengths, ELO * found[count:], inverse @ scores.T @ scores @ inverse * ELO**2
+
+
+def sampled_league(count, samples, seed=0, *, spread=0.6, shared=1.0, strengths=None, gain=0.0):
     """Everybody meets everybody on every sample, on each of which each is stronger or weaker by its own luck there.
 
-    shared: how much, in nats. Gives the battles, the sample of each, and the ratings that ever more samples lead to.
+    shared: how much, in nats. gain: by how much each is stronger on each sample whatever its luck. Gives the battles,
+    the sample of each, and the ratings that ever more samples, without a gain, lead to.
     """
     random = np.random.default_rng(seed)
-    strengths = random.normal(0, spread, count)
+    strengths = random.normal(0, spread, count) if strengths is None else strengths
     left, right = np.triu_indices(count, 1)
     luck = random.normal(0, shared, (samples, count))
-    apart = (strengths + luck)[:, left] - (strengths + luck)[:, right]
+    on_sample = strengths + luck + gain
+    apart = on_sample[:, left] - on_sample[:, right]
     score = (random.random(apart.shape) < 1 / (1 + np.exp(-apart))).astype(float)
     battles = Battles(np.tile(left, samples), np.tile(right, samples), score.ravel(), names(count))
     return battles, np.repeat(np.arange(samples), len(left)), limit(strengths, shared)
@@ -66,3 +89,12 @@ def limit(strengths, shared):
     chances = wins @ weights / weights.sum()
     np.fill_diagonal(chances, 0.0)
     return fit(Table(chances, np.zeros_like(chances), tuple(names(len(strengths))))).values
+
+
+def holds(intervals, truth):
+    return (intervals.lower <= truth) & (truth <= intervals.upper)
+
+
+def is_as_often_as_claimed(inside):
+    """95 %, within three standard errors of as many leagues."""
+    return 0.93 <= np.mean(inside) <= 0.97 if len(inside) > 300 else 0.90 <= np.mean(inside) <= 0.99

@@ -5,7 +5,7 @@ import pytest
 
 from leaderboard.ratings import Battles, Reason, Shared, Undefined, by_items, corrected, fit, pooled, tally
 from leaderboard.ratings.intervals import factor
-from tests.leaderboard.ratings.leagues import ELO, limit, names, rows
+from tests.leaderboard.ratings.leagues import dense, holds, is_as_often_as_claimed, limit, names, rows
 
 LEAN = np.array([-0.9, 0.0, 0.2, 0.3, 0.4])  # nats: a judge that likes the last ones
 
@@ -30,26 +30,17 @@ def alone(people):
     return by_items(tally(people.battles), people)
 
 
-def held(found, truth):
-    return (found.lower <= truth) & (truth <= found.upper)
-
-
-def is_as_often_as_claimed(inside):
-    """95 %, within three standard errors of as many leagues."""
-    return 0.93 <= np.mean(inside) <= 0.97 if len(inside) > 500 else 0.90 <= np.mean(inside) <= 0.99
-
-
 @pytest.mark.parametrize("leagues", [60, pytest.param(600, marks=pytest.mark.exhaustive)])
 def test_corrected_ratings_are_those_of_people_whatever_the_judge_likes_and_intervals_are_narrower(leagues):
     inside, off, of_pool, widths, voted = [], [], [], [], []
     for seed in range(leagues):
         people, judges, truth = panel(seed)
         found, plain, pool = corrected(people, judges), alone(people), pooled(people, judges, 0.5)
-        inside.append(held(found.intervals, truth))
+        inside.append(holds(found.intervals, truth))
         off.append(found.intervals.ratings.values - truth)
         of_pool.append(pool.intervals.ratings.values - truth)
         widths.append(found.intervals.errors / plain.errors)
-        voted.append(held(plain, truth))
+        voted.append(holds(plain, truth))
 
     assert is_as_often_as_claimed(inside)
     assert is_as_often_as_claimed(voted)
@@ -60,24 +51,18 @@ def test_corrected_ratings_are_those_of_people_whatever_the_judge_likes_and_inte
 
 def test_a_pool_is_a_weighted_logistic_regression():
     people, judges, _truth = panel(4)
-    sides = [np.concatenate([getattr(one.battles, side) for one in (people, judges)]) for side in ("left", "right")]
-    score = np.concatenate([people.battles.score, judges.battles.score])
+    both = (people.battles, judges.battles)
+    battles = Battles(
+        *(np.concatenate([getattr(one, of) for one in both]) for of in ("left", "right", "score")), names(5)
+    )
+    weights = np.repeat([1.0, 0.25], [len(one) for one in both])
     items = np.concatenate([people.items, judges.items])
-    weights = np.repeat([1.0, 0.25], [len(people.battles), len(judges.battles)])
-    design = np.eye(5)[sides[0]] - np.eye(5)[sides[1]]
-    strengths = np.zeros(5)
-    for _step in range(30):
-        chance = 1 / (1 + np.exp(-design @ strengths))
-        inverse = np.linalg.pinv((design.T * (weights * chance * (1 - chance))) @ design, rcond=1e-12)
-        strengths = strengths + inverse @ design.T @ (weights * (score - chance))
-    sums = np.zeros((items.max() + 1, 5))
-    np.add.at(sums, items, (weights * (score - chance))[:, None] * design)
-    errors = ELO * np.sqrt(np.diag(inverse @ sums.T @ sums @ inverse))
+    ratings, _effects, covariance = dense(battles, np.zeros((0, len(battles))), items, weights)
 
     found = pooled(people, judges, 0.25)
 
-    assert found.intervals.ratings.values == pytest.approx(1000 + ELO * strengths, abs=1e-6)
-    assert found.intervals.errors == pytest.approx(errors * factor(250))
+    assert found.intervals.ratings.values == pytest.approx(ratings, abs=1e-6)
+    assert found.intervals.errors == pytest.approx(np.sqrt(np.diag(covariance)) * factor(250))
     assert (found.votes, found.verdicts, found.both) == (600, 2500, 600)
 
 

@@ -16,28 +16,9 @@ from leaderboard.ratings import (
 )
 from leaderboard.ratings.bradley_terry import fitted
 from leaderboard.ratings.style import relative_difference, script_of, style_of
-from tests.leaderboard.ratings.leagues import ELO, league, names, rows
+from tests.leaderboard.ratings.leagues import ELO, dense, holds, league, names, rows
 
 LEAN = 0.8  # nats for one standard deviation of relative length
-
-
-def dense(battles, x, clusters):
-    """The same estimate as a plain logistic regression: one column per contestant and covariate, pseudo-inverses."""
-    count, k = len(battles.contestants), len(x)
-    design = np.zeros((len(battles), count + k))
-    design[np.arange(len(battles)), battles.left] = 1
-    design[np.arange(len(battles)), battles.right] = -1
-    design[:, count:] = x.T
-    found = np.zeros(count + k)
-    for _ in range(40):
-        chance = 1 / (1 + np.exp(-design @ found))
-        curvature = (design.T * (chance * (1 - chance))) @ design
-        found = found + np.linalg.pinv(curvature, rcond=1e-12) @ (design.T @ (battles.score - chance))
-    scores = np.zeros((clusters.max() + 1, count + k))
-    np.add.at(scores, clusters, (battles.score - chance)[:, None] * design)
-    inverse = np.linalg.pinv(curvature, rcond=1e-12)
-    strengths = found[:count] - found[:count].mean()
-    return 1000 + ELO * strengths, ELO * found[count:], inverse @ scores.T @ scores @ inverse * ELO**2
 
 
 def test_the_fit_and_its_likelihood_are_those_of_a_plain_logistic_regression():
@@ -98,7 +79,7 @@ def test_a_planted_lean_to_length_spoils_plain_ratings_and_adjusted_intervals_ho
     for seed in range(leagues):
         battles, relative, truth = biased_board(seed)
         found = controlled(battles, relative)
-        held.append((found.intervals.lower <= truth) & (truth <= found.intervals.upper))
+        held.append(holds(found.intervals, truth))
         plain_off.append(fit(battles).values - truth)
         effects.append(found.lower[0] <= ELO * LEAN <= found.upper[0])
 

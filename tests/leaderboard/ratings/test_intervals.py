@@ -5,14 +5,10 @@ import pytest
 
 from leaderboard.ratings import Battles, Table, bootstrap, sandwich, tally
 from leaderboard.ratings.intervals import Shared, as_wide_as, by_items, times_as_wide
-from tests.leaderboard.ratings.leagues import ELO, league, names, rows, sampled_league
+from tests.leaderboard.ratings.leagues import ELO, holds, league, names, rows, sampled_league
 
 LEAGUES = 400
 ROUND = [(first, second) for first in "abcd" for second in "abcd" if first < second]
-
-
-def covered(intervals, truth):
-    return (intervals.lower <= truth) & (truth <= intervals.upper)
 
 
 def share(found):
@@ -160,7 +156,7 @@ def test_intervals_of_many_leagues_cover_the_truth(kind, leagues):
     found = []
     for battles, truth in (league(5, 400, seed) for seed in range(leagues)):
         rated = sandwich(battles) if kind == "sandwich" else bootstrap(battles, 100, seed=7, kind=kind)
-        found.append(covered(rated, truth))
+        found.append(holds(rated, truth))
 
     assert (0.93 if leagues == LEAGUES else 0.9) <= share(found) <= (0.97 if leagues == LEAGUES else 0.99)
 
@@ -176,8 +172,8 @@ def test_where_battles_share_samples_the_interval_covers_the_truth_and_that_of_i
     for seed in range(200):
         battles, items, truth = sampled_league(8, samples, seed, shared=1.6)
         found = found_of(battles, items)
-        naive.append(covered(sandwich(battles), truth))
-        honest.append(covered(found, truth))
+        naive.append(holds(sandwich(battles), truth))
+        honest.append(holds(found, truth))
         _apart, low, high = found.difference("c000", "c001")
         told.append(low <= truth[0] - truth[1] <= high)
 

@@ -104,10 +104,6 @@ def electorate(counts):
     return Ballots(tuple(ballot[order] for order, count in counts.items() for _ in range(count)), names)
 
 
-def disagreements(order, table):
-    return sum(table[low, high] for place, high in enumerate(order) for low in order[place + 1 :])
-
-
 def test_schulzes_forty_five_voters_have_his_paths_and_margins_may_give_another_order():
     """Also of a circle a > b > c > a: the weakest majority by votes is c's (5 to 0), by margin a's (7 to 6)."""
     found = schulze(electorate(FORTY_FIVE))
@@ -152,7 +148,10 @@ def test_kemeny_finds_the_capital_of_tennessee_and_says_how_many_orders_are_equa
 def test_kemeny_is_the_best_of_all_permutations(orders):
     ballots = strict(*orders)
     table = pairwise(ballots)
-    costs = {order: disagreements(order, table) for order in permutations(range(5))}
+    costs = {
+        order: sum(table[low, high] for place, high in enumerate(order) for low in order[place + 1 :])
+        for order in permutations(range(5))
+    }
     best = [order for order, cost in costs.items() if cost == min(costs.values())]
     found = kemeny(ballots)
 

@@ -5,7 +5,7 @@ import pytest
 
 from leaderboard.ratings import Battles, Shared, by_items, fit, moved, tally
 from leaderboard.ratings.influence import influence, ranks_of
-from tests.leaderboard.ratings.leagues import league, limit, names, rows, sampled_league
+from tests.leaderboard.ratings.leagues import holds, is_as_often_as_claimed, league, names, rows, sampled_league
 
 STRENGTHS = np.array([0.0, 0.5, 0.2, -0.2, -0.5])
 
@@ -25,19 +25,11 @@ def contaminated(seed, *, samples=200, seen=120, bonus=1.2, luck=0.7):
     """The first contestant knew the first `seen` samples, on which it is `bonus` nats stronger. Gives the battles on
     the others, all battles, and the ratings that ever more samples without a contamination lead to.
     """
-    random = np.random.default_rng(seed)
-    left, right = np.triu_indices(5, 1)
-    on_sample = STRENGTHS + random.normal(0, luck, (samples, 5))
-    on_sample[:seen, 0] += bonus
-    apart = (on_sample[:, left] - on_sample[:, right]).ravel()
-    score = (random.random(len(apart)) < 1 / (1 + np.exp(-apart))).astype(float)
-    items = np.repeat(np.arange(samples), len(left))
-    whole = Shared(Battles(np.tile(left, samples), np.tile(right, samples), score, names(5)), items)
-    return of_items(whole, np.arange(seen, samples)), whole, limit(STRENGTHS, luck)
-
-
-def is_as_often_as_claimed(inside):
-    return 0.93 <= np.mean(inside) <= 0.97 if len(inside) > 300 else 0.90 <= np.mean(inside) <= 0.99
+    gain = np.zeros((samples, 5))
+    gain[:seen, 0] = bonus
+    battles, items, truth = sampled_league(5, samples, seed, shared=luck, strengths=STRENGTHS, gain=gain)
+    whole = Shared(battles, items)
+    return of_items(whole, np.arange(seen, samples)), whole, truth
 
 
 @pytest.mark.parametrize("leagues", [60, pytest.param(600, marks=pytest.mark.exhaustive)])
@@ -47,7 +39,7 @@ def test_a_whole_board_is_wrong_and_its_unseen_samples_are_right(leagues):
         part, whole, truth = contaminated(seed)
         of_part, of_whole = (by_items(tally(one.battles), one) for one in (part, whole))
         found = moved(part, whole)
-        unseen_inside.append((of_part.lower <= truth) & (truth <= of_part.upper))
+        unseen_inside.append(holds(of_part, truth))
         whole_inside.append(of_whole.lower[0] <= truth[0] <= of_whole.upper[0])
         told.append(found.upper[0] < 0)
         sizes.append(found.values)
@@ -123,24 +115,17 @@ def test_where_the_part_rates_fewer_than_two_nothing_is_compared_and_of_one_item
     assert np.isnan(found.lower[:3]).all()
 
 
-def left_out(battles, clusters):
-    """The ranks of all without each cluster, by fitting anew."""
-    found = []
-    for label in np.unique(clusters):
-        kept = clusters != label
-        found.append(ranks_of(fit(at_places(Shared(battles, clusters), kept).battles).values))
-    return np.array(found)
-
-
 def test_what_is_said_is_what_leaving_out_shows_of_few_units_and_of_many():
     few, of_few, _truth = sampled_league(5, 12, 3, shared=2.0)
     many, _truth = league(8, 3000, 1, spread=0.12)
     for battles, samples, off in ((few, of_few, 0), (many, np.random.default_rng(1).integers(0, 100, 3000), 2)):
-        before, after = ranks_of(fit(battles).values), left_out(battles, samples)
+        units, shared = np.unique(samples), Shared(battles, samples)
+        fewer = [at_places(shared, samples != unit).battles for unit in units]
+        before, after = ranks_of(fit(battles).values), np.array([ranks_of(fit(one).values) for one in fewer])
 
         found = influence(battles, samples)
 
-        assert found.clusters == len(np.unique(samples))
+        assert found.clusters == len(units)
         assert found.first == (after[:, before.argmin()] > 1).sum()
         assert found.any == pytest.approx((after != before).any(axis=1).sum(), abs=off) != 0
         assert abs(found.after - found.before) == np.abs(after - before).max()

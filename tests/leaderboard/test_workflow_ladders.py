@@ -1,23 +1,113 @@
-"""The ladder of coding: its figures are those of the ratings package, and what its pages show of whom to whom."""
+"""The ladders of the council, of its members' ballots, and of coding, whose figures the ratings package gives."""
 
-import csv
-import io
 import json
 import re
+from datetime import timedelta
 
+import numpy as np
 import pytest
 from django.core.cache import caches
 
-from experiments.models import Cycle, Run
+from experiments.models import Ballot, Cycle, ProviderModel, Run, Step
+from experiments.tasks import clock
 from experiments.workflows.coding.pages import ratings
-from leaderboard.boards import coding, compute, jobs
-from leaderboard.models import Ladder
+from leaderboard.boards import coding, compute, council, jobs
+from leaderboard.models import Ladder, Standing
+from leaderboard.ratings import Battles, sandwich
 from leaderboard.ratings import cycles as pure
 from leaderboard.ratings.judging import judging, setters
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import LEVELS, SEATS, Contest, votes_of
+from tests.experiments.reports import deliberations
 from tests.fixtures import signed_in
+from tests.leaderboard.boards import csv_rows
 from tests.markup import squeezed
+
+
+@pytest.fixture
+def asked(alice):
+    """A council of Alice's that has answered one question; two of its three members ranked."""
+    return deliberations.council(alice).run
+
+
+@pytest.mark.databases
+def test_ballots_of_what_was_played_here_are_read_as_comparisons_without_the_reviewers_own_answer(asked):
+    for origin in (Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION, Run.Origin.BRANCH):
+        Run.objects.update(origin=origin)
+        assert list(council.pairings()) == [], origin
+        assert compute.standings(council.ladder()).rows == (), origin
+    Run.objects.update(origin=Run.Origin.LIVE)
+    seat = dict(asked.experiment.participants.values_list("seat", "model__slug"))
+    one, two, three = (seat[f"member-{number}"] for number in (1, 2, 3))
+
+    def found():
+        return [(pairing.first, pairing.second, pairing.score) for pairing in council.pairings()]
+
+    assert set(found()) == {(two, three, 0.0), (one, three, 0.5)}
+    first = Ballot.objects.filter(reviewer="member-1")
+    first.update(order=[["member-2"]])
+    assert set(found()) == {(two, three, 1.0), (one, three, 0.5)}, "what a ballot passes over stands last"
+    first.update(superseded=True)
+    assert found() == [(one, three, 0.5)]
+    Step.objects.filter(purpose="turn_completed").update(purpose="turn_under_way")
+    assert found() == []
+    Step.objects.filter(purpose="turn_under_way").update(purpose="turn_completed")
+    models = dict(asked.experiment.participants.values_list("seat", "model"))
+    asked.experiment.participants.update(model=ProviderModel.objects.first())
+    assert found() == [], "answers of one model are not compared"
+    asked.experiment.participants.filter(seat="member-2").delete()  # a person took part in its place
+    for name, model in models.items():
+        asked.experiment.participants.filter(seat=name).update(model=model)
+    assert found() == []
+
+
+def test_many_questions_make_ratings_by_question(alice):
+    orders = [[["member-3"], ["member-2"]], [["member-2"], ["member-3"]], [["member-2", "member-3"]]]
+    for number in range(6):
+        run = deliberations.council(alice).run
+        Ballot.objects.filter(run=run, reviewer="member-1").update(order=orders[number % 3])
+
+    found = council.standings()
+
+    assert found.battles == 12
+    assert {row.reason for row in found.rows} <= {"", "few_samples"}
+    assert sum(row.battles for row in found.rows) == 24
+
+
+def test_questions_that_all_come_out_alike_say_nothing_of_the_next_one(alice):
+    for questions in (1, 2):
+        run = deliberations.council(alice).run
+        for reviewer, order in (("member-1", ["member-2", "member-3"]), ("member-3", ["member-2", "member-1"])):
+            Ballot.objects.filter(run=run, reviewer=reviewer).update(order=[[seat] for seat in order])
+        found = council.standings()
+
+        assert found.battles >= 2 * questions
+        assert all(row.reason for row in found.rows)
+        assert all(row.rank is None and row.first is None for row in found.rows)
+
+
+def test_an_interval_is_as_wide_as_its_few_questions_ask_for():
+    """Three questions: the t quantile of two degrees of freedom, 4.30, and not 1.96."""
+    clusters = np.repeat([0, 1, 2], 4)
+    battles = Battles([0] * 12, [1] * 12, [1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 1, 0], ["a", "b"])
+
+    plain, wide = sandwich(battles, clusters=clusters), council.intervals_by_question(battles, clusters)
+
+    assert wide.errors / plain.errors == pytest.approx([np.sqrt(3 / 2) * 4.302653 / 1.959964] * 2, rel=1e-5)
+    assert (wide.lower < plain.lower).all()
+
+
+def test_a_question_whose_bell_was_lost_is_found_by_the_sweep_also_by_a_clock_an_hour_ahead(asked, alice):
+    for away, battles in ((timedelta(minutes=-1), 4), (timedelta(hours=1), 6)):
+        jobs.refresh_stale()
+        assert not jobs.is_anything_stale(), away
+        computed = clock.now() + away
+        Standing.objects.update(computed=computed, changes=int(computed.timestamp() * 1000))
+        deliberations.council(alice)
+        assert jobs.is_anything_stale(), away
+        assert jobs.refresh_stale() == 1, away
+        assert Standing.objects.get().data["battles"] == battles, away
+
 
 PAGE = "/leaderboard/coding/"
 MODELS = tuple(f"lab/{seat}" for seat in SEATS)
@@ -25,8 +115,10 @@ MODELS = tuple(f"lab/{seat}" for seat in SEATS)
 
 @pytest.fixture
 def contest(alice):
-    """Six cycles of Alice's: a solver without an answer, a judge that twice gave no vote, a void one."""
-    made = contest_rows.contest(alice, 4)
+    """Six cycles of Alice's: a solver without an answer, a judge that twice gave no vote; and a void one."""
+    made = contest_rows.contest(alice, 2)
+    for _cycle in range(2):
+        made.cycle(setter=1)
     made.cycle(silent=(2,))
     made.cycle(votes_of((1, 2), (3, 2)))
     made.void_cycle(setter=4)
@@ -49,23 +141,6 @@ def page(client, address=PAGE, **asked):
 def chosen(shown):
     """Whose boxes are ticked."""
     return re.findall(r'name="name" value="([^"]+)" checked', squeezed(shown))
-
-
-def test_a_setter_whose_problems_were_all_void_is_told_with_their_number(client, alice):
-    made = Contest(alice)
-    for setter in (1, 2):
-        made.cycle(setter=setter)
-    made.void_cycle(setter=4)
-    jobs.refresh_stale()
-    client.force_login(alice)
-
-    setters = {one.name: one for one in coding.standings().contest.setters}
-    rows = {row["name"]: row for row in csv.DictReader(io.StringIO(page(client, f"{PAGE}download/csv/")))}
-    told = [(rows[f"lab/coder-{n}"]["setter_problems"], rows[f"lab/coder-{n}"]["setter_void"]) for n in (1, 3, 4)]
-    assert list(setters) == ["lab/coder-1", "lab/coder-2", "lab/coder-4"]
-    assert setters["lab/coder-4"].calibration.reason == "no_votes"
-    assert told == [("1", "0"), ("0", "0"), ("0", "1")]
-    assert rows["lab/coder-4"]["setter_calibration_reason"] == "no_votes"
 
 
 def test_the_history_is_filtered_and_visitors_read_nothing_of_runs(client, ladder, contest, alice, charlie):
@@ -103,11 +178,11 @@ def test_a_page_shows_a_new_cycle_before_a_worker_has_computed_it(client, ladder
     assert not jobs.is_anything_stale()
 
 
-def test_files_and_the_api_say_what_the_ladder_says(client, ladder):
+def test_files_and_the_api_say_what_the_ladder_says_also_of_a_setter_whose_problems_were_all_void(client, ladder):
     wanted = coding.standings()
     kept = compute.Standings.from_json(Ladder.objects.get().standing.data)
     assert (kept.contest, kept.rows) == (wanted.contest, wanted.rows)
-    rows = list(csv.DictReader(io.StringIO(page(client, f"{PAGE}download/csv/"))))
+    rows = csv_rows(client.get(f"{PAGE}download/csv/"))
     document = json.loads(page(client, f"{PAGE}download/json/"))
     found = client.get("/api/ladders/coding/").json()
 
@@ -118,6 +193,11 @@ def test_files_and_the_api_say_what_the_ladder_says(client, ladder):
     assert page(client, f"{PAGE}download/md/").count("| coder-1 model") >= 3
     assert {one["name"] for one in found["rows"]} == set(MODELS)
     assert found["contest"]["alpha"]["value"] == wanted.contest.alpha.value
+    assert [one.name for one in wanted.contest.setters] == ["lab/coder-1", "lab/coder-2", "lab/coder-4"]
+    of_setters = {row["name"]: (row["setter_problems"], row["setter_void"]) for row in rows}
+    assert [of_setters[f"lab/coder-{n}"] for n in (1, 3, 4)] == [("4", "0"), ("0", "0"), ("0", "1")]
+    [unscored] = [row for row in rows if row["name"] == "lab/coder-4"]
+    assert unscored["setter_calibration_reason"] == "no_votes"
     Ladder.objects.update(withdrawn_reason="The sandbox was broken.")
     withdrawn = client.get("/api/ladders/coding/").json()
     assert (withdrawn["rows"], withdrawn["contest"]) == ([], None)

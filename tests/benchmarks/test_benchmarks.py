@@ -1,13 +1,18 @@
-"""What the benchmarks count: the score of a page, a disk after a loss of power, a study with killed workers."""
+"""What the benchmarks count: scores of pages, disks after a loss of power, killed workers, changed functions."""
 
+import ast
+import importlib.util
 import json
 import subprocess
 import sys
+from functools import partial
 from random import Random
 
 import pytest
 
 from benchmarks import study_kills
+from benchmarks.mutants.changes import Source
+from benchmarks.mutants.trials import FIRST_KILLER, SURVIVED, exchange, in_fork, live_functions
 from benchmarks.pages import CURVES, score
 from benchmarks.power.disk import Disk
 from experiments.models import Call, StudyRun
@@ -123,3 +128,70 @@ def test_a_study_that_was_played_once_has_no_difference_and_what_was_repeated_or
     for what in ("planned runs without one run of their own", "runs that are not planned"):
         assert f"{what}: 1" in said
     assert "runs with more or fewer answers: 1" in said
+
+
+CODE = '''
+from functools import wraps
+
+MOST = 3
+
+def logged(function):
+    @wraps(function)
+    def call(*arguments):
+        return function(*arguments)
+    return call
+
+@logged
+def is_below(first, second):
+    """Whether it is."""
+    return first < second
+
+def at_least_zero(number: "int" = 0):
+    if number > 0:
+        return number
+    return 0
+
+def pairs(rows: list):
+    log.info("Rows that are paired.", len(rows))
+    return dict(zip(rows.iterator(chunk_size=10), range(5), strict=True))
+'''
+
+
+@pytest.mark.system
+def test_what_a_test_could_notice_is_changed_and_a_fork_tells_whether_it_is_and_leaves_this_process_alone(tmp_path):
+    path = tmp_path / "changed.py"
+    path.write_text(CODE)
+    source, moved = Source(path), Source(tmp_path / "moved.py", "# Moved.\n" + CODE)
+    changed = {CODE.splitlines()[line - 1].strip() for line in source.changes}
+    assert changed == {
+        "return function(*arguments)",
+        "return call",
+        "return first < second",
+        "if number > 0:",
+        "return number",
+        "return 0",
+        "return dict(zip(rows.iterator(chunk_size=10), range(5), strict=True))",
+    }
+    last = max(source.changes)
+    assert {ast.unparse(change.new) for change in source.changes[last]} == {"return None", "6"}, "no size and no strict"
+
+    drawn = sorted(source.drawn(7, "changed.py"))
+    assert sorted(moved.drawn(7, "changed.py")) == [(place, line + 1) for place, line in drawn], "by what lines say"
+    place, line = drawn[0]
+    changes = [one.lines_of(one.change_of(number, place)) for one, number in ((source, line), (moved, line + 1))]
+    assert changes[0] == changes[1]
+
+    spec = importlib.util.spec_from_file_location("changed", source.path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    [functions] = live_functions({str(source.path)}).values()
+
+    def trial(text: str) -> int:
+        [change] = [one for some in source.changes.values() for one in some if ast.unparse(one.new) == text]
+        exchange(functions, source.altered(change))
+        noticed = module.is_below(1, 1) or module.at_least_zero(0) != 0
+        return FIRST_KILLER if noticed else SURVIVED
+
+    assert in_fork(partial(trial, "first <= second")) == FIRST_KILLER
+    assert in_fork(partial(trial, "number >= 0")) == SURVIVED, "it has no effect"
+    assert not module.is_below(1, 1)
