@@ -123,11 +123,14 @@ class Lab:
             "story": (paced.base_url, f"{QUICK[0]}:words=60"),
             "scripted": (scripted_url, LATE),
         }
-        made = SETTING_UP.format(providers=providers, password=PASSWORD)
-        data = {"ARENA_DATA": str(platform.data), "ARENA_DEMO": "1"}
-        done = manage("shell", "--no-imports", "--command", made, **data)
+        self.ladder, self.token = self.shell(SETTING_UP.format(providers=providers, password=PASSWORD)).split()[-2:]
+
+    def shell(self, text: str) -> str:
+        """What a program prints that works with its database."""
+        data = {"ARENA_DATA": str(self.platform.data), "ARENA_DEMO": "1"}
+        done = manage("shell", "--no-imports", "--command", text, **data)
         assert done.returncode == 0, done.stderr
-        self.ladder, self.token = done.stdout.split()[-2:]
+        return done.stdout.strip()
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         request = urllib.request.Request(f"{self.url}/api/{path}", method=method)

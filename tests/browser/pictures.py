@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.arenasite.platforms import manage
 from tests.browser import test_first_steps
 from tests.browser.conftest import RUN, Lab, OpenPage, SignIn
 from tests.parts.simulated import running
@@ -57,8 +56,7 @@ def camera(lab: Lab, sign_in: SignIn) -> Any:
 @pytest.fixture(autouse=True)
 def only_the_demonstration(lab: Lab) -> None:
     """Without what the other tests have made."""
-    data = {"ARENA_DATA": str(lab.platform.data), "ARENA_DEMO": "1"}
-    assert manage("shell", "--no-imports", "--command", HIDING.format(slug=lab.ladder), **data).returncode == 0
+    lab.shell(HIDING.format(slug=lab.ladder))
 
 
 @pytest.fixture

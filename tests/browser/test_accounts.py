@@ -14,14 +14,8 @@ TALKER = f"{QUICK[0]}:words=60"
 MESSAGES = "#transcript article.message"
 TURNS = 2
 PERIOD = 30  # seconds that a code is good for; one period late it still is
-KEY = {
-    "protocol": "ctap2",
-    "transport": "usb",
-    "hasResidentKey": True,
-    "hasUserVerification": True,
-    "isUserVerified": True,
-    "automaticPresenceSimulation": True,
-}
+KEY = {"protocol": "ctap2", "transport": "usb"}
+KEY |= dict.fromkeys(("hasResidentKey", "hasUserVerification", "isUserVerified", "automaticPresenceSimulation"), True)
 
 
 def code_of(secret: str) -> str:

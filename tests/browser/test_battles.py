@@ -53,8 +53,32 @@ def is_well(page: Page) -> None:
 
 def test_from_a_file_of_pictures_to_a_public_board(lab: Lab, sign_in: SignIn) -> None:
     page, outside = sign_in(), sign_in("")
-    slug = make_the_dataset(lab, page)
-    experiment = set_up_the_battles(lab, page, slug)
+    # A dataset with pictures of three painters becomes public once it is there
+    page.goto(f"{lab.url}/datasets/new/")
+    upload(page, "scenes.zip", zipped(PAINTERS, with_samples=True))
+    expect(page.locator("#columns-title")).to_be_visible()
+    is_well(page)
+    page.fill("#id_name", "Painted scenes")
+    page.select_option("#id_modality", "image")
+    page.get_by_role("button", name="Read file").click()
+    page.get_by_role("link", name="Set up battles").wait_for()  # a worker has read it meanwhile
+    expect(page.locator(".share")).to_have_count(3)
+    page.select_option("#visibility", "public")
+    page.click("text=Save")
+    expect(page.locator(".notice")).to_contain_text("everybody")
+    slug = page.url.rstrip("/").rpartition("/")[2]
+    # The campaign is watched from its first moment on
+    page.goto(f"{lab.url}/battles/?dataset={slug}")
+    expect(page.locator("#estimate")).to_contain_text(f"{3 * SAMPLES} battles")
+    page.get_by_role("checkbox", name=PAINTERS[0]).uncheck()
+    expect(page.locator("#estimate")).to_contain_text(f"{SAMPLES} battles")
+    page.get_by_role("button", name="All", exact=True).click()
+    expect(page.locator("#estimate")).to_contain_text(f"{3 * SAMPLES} battles")
+    options = page.locator("#id_seat-judge-model option").all_text_contents()
+    assert not any("Cooperative" in option for option in options)
+    page.click("#start")
+    page.wait_for_url(EXPERIMENT)
+    experiment = page.url
     watch_to_the_end(page, battles=3 * SAMPLES)
     # Only what is missing is judged
     page.get_by_role("link", name="Add outputs to the dataset").click()
@@ -119,39 +143,20 @@ def test_from_a_file_of_pictures_to_a_public_board(lab: Lab, sign_in: SignIn) ->
     is_well(outside)
     listed = lab.ask("GET", f"ladders/{lab.ladder}/milestones/")["results"]
     assert "spring_20260331" in {one["name"] for one in listed}
-    withdraw_a_contestant(lab, page, outside, slug, ladder)
+    # Whoever reads the board reads why a contestant was withdrawn
+    page.goto(f"{lab.url}/datasets/{slug}/contestants/")
+    row = page.locator("article", has_text=LATE).first
+    row.locator("input[name=reason]").fill("Its pictures were drawn by another painter.")
+    row.locator("button[value=void]").click()
+    expect(page.locator("main")).to_contain_text("Its pictures were drawn by another painter.")
 
+    def is_told() -> bool:
+        outside.goto(ladder)
+        return outside.get_by_text("Its pictures were drawn by another painter.").count() > 0
 
-def make_the_dataset(lab: Lab, page: Page) -> str:
-    """The short name of a dataset with pictures of three painters, which becomes public once it is there."""
-    page.goto(f"{lab.url}/datasets/new/")
-    upload(page, "scenes.zip", zipped(PAINTERS, with_samples=True))
-    expect(page.locator("#columns-title")).to_be_visible()
-    is_well(page)
-    page.fill("#id_name", "Painted scenes")
-    page.select_option("#id_modality", "image")
-    page.get_by_role("button", name="Read file").click()
-    page.get_by_role("link", name="Set up battles").wait_for()  # a worker has read it meanwhile
-    expect(page.locator(".share")).to_have_count(3)
-    page.select_option("#visibility", "public")
-    page.click("text=Save")
-    expect(page.locator(".notice")).to_contain_text("everybody")
-    return page.url.rstrip("/").rpartition("/")[2]
-
-
-def set_up_the_battles(lab: Lab, page: Page, slug: str) -> str:
-    """The address of the campaign, watched from its first moment on."""
-    page.goto(f"{lab.url}/battles/?dataset={slug}")
-    expect(page.locator("#estimate")).to_contain_text(f"{3 * SAMPLES} battles")
-    page.get_by_role("checkbox", name=PAINTERS[0]).uncheck()
-    expect(page.locator("#estimate")).to_contain_text(f"{SAMPLES} battles")
-    page.get_by_role("button", name="All", exact=True).click()
-    expect(page.locator("#estimate")).to_contain_text(f"{3 * SAMPLES} battles")
-    options = page.locator("#id_seat-judge-model option").all_text_contents()
-    assert not any("Cooperative" in option for option in options)
-    page.click("#start")
-    page.wait_for_url(EXPERIMENT)
-    return page.url
+    wait_until(is_told, "the reason on the board")
+    expect(outside.locator("table").first.locator("tbody")).not_to_contain_text(LATE)
+    is_well(outside)
 
 
 def watch_to_the_end(page: Page, *, battles: int) -> None:
@@ -168,23 +173,6 @@ def watch_to_the_end(page: Page, *, battles: int) -> None:
     expect(page.locator("#stop-button")).to_have_count(0)
     expect(page.locator(".campaign-progress")).not_to_contain_text("under way")
     expect(page.locator(".campaign-trouble")).not_to_contain_text("Nothing was missing")
-
-
-def withdraw_a_contestant(lab: Lab, page: Page, outside: Page, slug: str, ladder: str) -> None:
-    """Whoever reads the board reads the reason."""
-    page.goto(f"{lab.url}/datasets/{slug}/contestants/")
-    row = page.locator("article", has_text=LATE).first
-    row.locator("input[name=reason]").fill("Its pictures were drawn by another painter.")
-    row.locator("button[value=void]").click()
-    expect(page.locator("main")).to_contain_text("Its pictures were drawn by another painter.")
-
-    def is_told() -> bool:
-        outside.goto(ladder)
-        return outside.get_by_text("Its pictures were drawn by another painter.").count() > 0
-
-    wait_until(is_told, "the reason on the board")
-    expect(outside.locator("table").first.locator("tbody")).not_to_contain_text(LATE)
-    is_well(outside)
 
 
 def answer_with(page: Page, status: int) -> None:

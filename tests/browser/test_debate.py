@@ -42,42 +42,74 @@ def test_a_debate_of_two_rounds_from_its_set_up_to_its_summary(lab: Lab, sign_in
 
     expect(page.locator("#pause-text")).to_be_visible()
     with lab.held():
-        the_final_prompt_is_written(page)
+        # Answers join the prompt; what is typed outlives a reload and another language; sent, it is locked
+        editor = page.locator("#pause-text")
+        expect(editor).to_have_value(re.compile("telescope"))
+        reply = page.locator("[data-answer]").first
+        reply.fill("At most 500 euros.")
+        page.locator("[data-join]").click()
+        expect(editor).to_have_value(re.compile(r"\?\n  .*: At most 500 euros\."))
+        kept(page)
+        editor.press("Control+End")
+        reload_while_a_draft_is_sent(page, " Nights are short.")
+        expect(editor).to_have_value(re.compile(r"At most 500 euros\.[\s\S]*Nights are short\.$"))
+        editor.press("Control+End")
+        editor.press_sequentially(" And cold.")
+        in_language(page, "zh-hans")
+        expect(editor).to_have_value(re.compile(r"Nights are short\. And cold\.$"))
+        expect(reply).to_have_value("At most 500 euros.")
+        page.locator("#waiting button[value=send]").click()
+        expect(page.locator("#slot-prompt")).to_contain_text("Nights are short. And cold.")
+        expect(editor).to_have_count(0)
+        in_language(page, "en")
+        expect(page.locator("#slot-prompt")).to_contain_text("locked")
+        expect(page.locator("#path [aria-current=step]")).to_contain_text("Round 1")
         live_text_shows_no_brace(page, "#slot-round-1")
-    somebody_fails_and_is_asked_again(page)
-    the_second_round(page)
-    the_summary(page)
+    # Somebody fails and is asked again; the addendum that is being written is not lost over it
+    addendum = page.locator("#say-form-addendum")
+    expect(addendum).to_be_visible()
+    trouble = page.locator("#slot-round-1 .trouble[data-seat=B]")
+    expect(trouble).to_contain_text("unknown model")
+    expect(page.locator(f"#slot-round-1 {CARDS}")).to_have_count(2)
+    addendum.fill("There is no money for a second one.")
+    trouble.get_by_role("button", name="Ask again").click()
+    late = page.locator(f"#slot-round-1 {CARDS}[data-seat=B]")
+    expect(late).to_contain_text("It may rain for a week.")
+    expect(late).to_contain_text("spoke after the others")
+    expect(trouble.get_by_role("button")).to_have_count(0)
+    expect(addendum).to_have_value("There is no money for a second one.")
+    kept(page)
+    page.reload()
+    expect(addendum).to_have_value("There is no money for a second one.")
+    # The second round
+    page.locator("#waiting button[value=round]").click()
+    expect(page.locator("#slot-addendum")).to_contain_text("There is no money")
+    expect(page.locator("#slot-addendum")).to_contain_text("locked")
+    expect(page.locator("#path [aria-current=step]")).to_contain_text("Round 2")
+    expect(page.locator(f"#slot-round-2 {CARDS}")).to_have_count(3)
+    # The summary
+    page.locator("#waiting button[value=summarize]").click()
+    source = page.locator("#slot-summary .source").first
+    expect(source).to_be_visible()
+    expect(page.locator("#ending")).to_contain_text("the summary was given")
+    expect(page.locator("#path li").last).to_have_class(re.compile("path-done"))
+    assert_same_when_opened_now(page, lambda one: markup(one, "#path", "#transcript", "#slot-offer"))
+    target = source.get_attribute("href") or ""
+    name = page.locator(f"article:has({target}) .model-name").inner_text()
+    expect(source).to_contain_text(name)
+    source.click()
+    expect(page.locator(target)).to_be_in_viewport()
+    assert page.evaluate("location.hash") == target
+    page.locator("#offer button[value=summarize]").click()
+    expect(page.locator("#slot-summary .superseded")).to_have_count(1)
+    expect(page.locator(f"#slot-summary {CARDS}")).to_have_count(2)
+    expect(page.locator("#offer")).to_be_visible()
 
 
 def live_text_shows_no_brace(page: Page, slot: str) -> None:
     live = page.locator(f"{slot} [data-live]")
     expect(live.locator("[data-fields] p").first).not_to_be_empty()
     assert not re.search(r'[{}\[\]]|":', live.first.inner_text())
-
-
-def the_final_prompt_is_written(page: Page) -> None:
-    """Answers join the prompt; what is typed outlives a reload and another language; sent, it is locked."""
-    editor = page.locator("#pause-text")
-    expect(editor).to_have_value(re.compile("telescope"))
-    answer = page.locator("[data-answer]").first
-    answer.fill("At most 500 euros.")
-    page.locator("[data-join]").click()
-    expect(editor).to_have_value(re.compile(r"\?\n  .*: At most 500 euros\."))
-    kept(page)
-    editor.press("Control+End")
-    reload_while_a_draft_is_sent(page, " Nights are short.")
-    expect(editor).to_have_value(re.compile(r"At most 500 euros\.[\s\S]*Nights are short\.$"))
-    editor.press("Control+End")
-    editor.press_sequentially(" And cold.")
-    in_language(page, "zh-hans")
-    expect(editor).to_have_value(re.compile(r"Nights are short\. And cold\.$"))
-    expect(answer).to_have_value("At most 500 euros.")
-    page.locator("#waiting button[value=send]").click()
-    expect(page.locator("#slot-prompt")).to_contain_text("Nights are short. And cold.")
-    expect(editor).to_have_count(0)
-    in_language(page, "en")
-    expect(page.locator("#slot-prompt")).to_contain_text("locked")
-    expect(page.locator("#path [aria-current=step]")).to_contain_text("Round 1")
 
 
 def reload_while_a_draft_is_sent(page: Page, words: str) -> None:
@@ -105,52 +137,6 @@ def first(page: Page, routes: list[Route]) -> Route:
     while not routes:
         page.wait_for_timeout(20)
     return routes[0]
-
-
-def somebody_fails_and_is_asked_again(page: Page) -> None:
-    """The addendum that is being written is not lost over it."""
-    addendum = page.locator("#say-form-addendum")
-    expect(addendum).to_be_visible()
-    trouble = page.locator("#slot-round-1 .trouble[data-seat=B]")
-    expect(trouble).to_contain_text("unknown model")
-    expect(page.locator(f"#slot-round-1 {CARDS}")).to_have_count(2)
-    addendum.fill("There is no money for a second one.")
-    trouble.get_by_role("button", name="Ask again").click()
-    answer = page.locator(f"#slot-round-1 {CARDS}[data-seat=B]")
-    expect(answer).to_contain_text("It may rain for a week.")
-    expect(answer).to_contain_text("spoke after the others")
-    expect(trouble.get_by_role("button")).to_have_count(0)
-    expect(addendum).to_have_value("There is no money for a second one.")
-    kept(page)
-    page.reload()
-    expect(addendum).to_have_value("There is no money for a second one.")
-
-
-def the_second_round(page: Page) -> None:
-    page.locator("#waiting button[value=round]").click()
-    expect(page.locator("#slot-addendum")).to_contain_text("There is no money")
-    expect(page.locator("#slot-addendum")).to_contain_text("locked")
-    expect(page.locator("#path [aria-current=step]")).to_contain_text("Round 2")
-    expect(page.locator(f"#slot-round-2 {CARDS}")).to_have_count(3)
-
-
-def the_summary(page: Page) -> None:
-    page.locator("#waiting button[value=summarize]").click()
-    source = page.locator("#slot-summary .source").first
-    expect(source).to_be_visible()
-    expect(page.locator("#ending")).to_contain_text("the summary was given")
-    expect(page.locator("#path li").last).to_have_class(re.compile("path-done"))
-    assert_same_when_opened_now(page, lambda one: markup(one, "#path", "#transcript", "#slot-offer"))
-    target = source.get_attribute("href") or ""
-    name = page.locator(f"article:has({target}) .model-name").inner_text()
-    expect(source).to_contain_text(name)
-    source.click()
-    expect(page.locator(target)).to_be_in_viewport()
-    assert page.evaluate("location.hash") == target
-    page.locator("#offer button[value=summarize]").click()
-    expect(page.locator("#slot-summary .superseded")).to_have_count(1)
-    expect(page.locator(f"#slot-summary {CARDS}")).to_have_count(2)
-    expect(page.locator("#offer")).to_be_visible()
 
 
 READABLE = """async ([text, fields]) =>

@@ -4,7 +4,6 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.arenasite.platforms import manage
 from tests.browser.conftest import QUICK, Lab, SignIn, violations
 
 RUNS, LABELED = 60, 20
@@ -44,14 +43,8 @@ for name in ("reviewer", "curator"):
 """
 
 
-def in_the_shell(lab: Lab, text: str) -> str:
-    done = manage("shell", "--no-imports", "--command", text, ARENA_DATA=str(lab.platform.data), ARENA_DEMO="1")
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
 def test_an_instrument_is_defined_tried_used_and_held_to_people(lab: Lab, sign_in: SignIn) -> None:
-    experiment = in_the_shell(lab, RECORDED.format(model=QUICK[0], count=RUNS))
+    experiment = lab.shell(RECORDED.format(model=QUICK[0], count=RUNS))
     page = sign_in()
     # Two dimensions: one with an order, and one that is yes or no with a quotation
     page.goto(f"{lab.url}/instruments/")
@@ -113,7 +106,7 @@ def test_an_instrument_is_defined_tried_used_and_held_to_people(lab: Lab, sign_i
         labeling.locator("#next-pair").click()
         expect(labeling.locator("#ask-concession")).to_be_visible()
         assert JUDGE not in labeling.content()
-    in_the_shell(lab, LABELS.format(queue=queue))
+    lab.shell(LABELS.format(queue=queue))
     # Agreement of the judge with people and of people, and the rate with what their labels make of it
     page.reload()
     page.get_by_role("link", name="Giving way v1").click()

@@ -153,14 +153,7 @@ def test_a_talk_is_searched_jumped_in_copied_read_and_branched(lab: Lab, sign_in
     page = sign_in()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=lab.url)
     open_run(page, lab, talk)
-    search(page)
-    jump_and_copy(lab, page, talk)
-    read(page)
-    branch(page, talk)
-
-
-def search(page: Page) -> None:
-    """Folds with what was found open."""
+    # Searched: folds with what was found are open
     page.keyboard.press("/")
     page.keyboard.type("reads the whole")
     expect(page.locator("#found")).to_have_text("nothing found")
@@ -176,9 +169,7 @@ def search(page: Page) -> None:
     page.keyboard.press("Escape")
     assert page.input_value("#find") == ""
     assert page.evaluate("CSS.highlights.has('found')") is False
-
-
-def jump_and_copy(lab: Lab, page: Page, talk: str) -> None:
+    # Jumped in and copied
     page.locator("#find").blur()
     page.keyboard.press("t")
     page.select_option("#jump", "2")
@@ -193,9 +184,7 @@ def jump_and_copy(lab: Lab, page: Page, talk: str) -> None:
     article.locator("a.permalink").click()
     assert page.url.endswith(f"#message-{message['id']}")
     page.wait_for_function("navigator.clipboard.readText().then(text => text === location.href)")
-
-
-def read(page: Page) -> None:
+    # Read without what surrounds it
     page.evaluate("scrollTo(0, 0)")
     page.click("#enter-reading")
     expect(page.locator("#leave-reading")).to_be_focused()
@@ -204,9 +193,7 @@ def read(page: Page) -> None:
     assert violations(page) == []
     page.keyboard.press("Escape")
     expect(page.locator("#enter-reading")).to_be_focused()
-
-
-def branch(page: Page, talk: str) -> None:
+    # Branched
     page.get_by_role("link", name="Branch…").first.click()
     page.fill("#branch-text", "I give you all seven.")
     assert violations(page) == []

@@ -42,23 +42,6 @@ def test_runs_are_tagged_compared_and_noted_by_keyboard(lab: Lab, sign_in: SignI
     page.get_by_role("button", name="Compare").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/runs/compare/?run=*")
-    step_through_the_differences(page)
-    scroll_together_or_not(page)
-    compare_on_a_narrow_screen(page)
-
-    page.goto(f"{lab.url}/runs/{first}/")
-    noted = page.locator("#transcript article.message").first
-    noted.get_by_role("link", name="Note").focus()
-    page.keyboard.press("Enter")
-    expect(page.locator("#page-dialog textarea")).to_be_focused()
-    page.keyboard.type("It **begins** well.")
-    assert violations(page) == []
-    page.get_by_role("button", name="Save the note").focus()
-    page.keyboard.press("Enter")
-    expect(noted.locator(".person-note strong")).to_have_text("begins")
-
-
-def step_through_the_differences(page: Page) -> None:
     place = page.locator("#compare-place")
     assert place.get_attribute("data-of") != "0"
     page.keyboard.press("n")
@@ -69,9 +52,7 @@ def step_through_the_differences(page: Page) -> None:
     expect(place).to_contain_text("Difference 2 of")
     page.keyboard.press("p")
     expect(place).to_contain_text("Difference 1 of")
-
-
-def scroll_together_or_not(page: Page) -> None:
+    # Both columns are scrolled together, or not
     page.set_viewport_size({"width": 1280, "height": 500})
     page.locator("#compare-column-1").focus()
     page.keyboard.press("End")
@@ -82,9 +63,7 @@ def scroll_together_or_not(page: Page) -> None:
     page.keyboard.press("Home")
     wait_until(lambda: top_of(page, 1) == 0, "the column to be at its beginning")
     assert top_of(page, 2) > 0
-
-
-def compare_on_a_narrow_screen(page: Page) -> None:
+    # On a narrow screen one at a time is shown
     page.set_viewport_size({"width": 360, "height": 800})
     page.reload()
     assert page.evaluate(SIDEWAYS) <= 0
@@ -96,6 +75,17 @@ def compare_on_a_narrow_screen(page: Page) -> None:
     expect(page.locator("#compare-column-2 .compared.current")).to_be_in_viewport()
     assert violations(page) == []
     page.set_viewport_size({"width": 1280, "height": 900})
+
+    page.goto(f"{lab.url}/runs/{first}/")
+    noted = page.locator("#transcript article.message").first
+    noted.get_by_role("link", name="Note").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#page-dialog textarea")).to_be_focused()
+    page.keyboard.type("It **begins** well.")
+    assert violations(page) == []
+    page.get_by_role("button", name="Save the note").focus()
+    page.keyboard.press("Enter")
+    expect(noted.locator(".person-note strong")).to_have_text("begins")
 
 
 def score(page: Page, number: int) -> None:

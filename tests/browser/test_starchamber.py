@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.conftest import QUICK, RUN, Lab, SignIn, assert_same_when_opened_now, markup, violations
 
@@ -27,7 +27,18 @@ def test_a_talk_from_its_set_up_to_a_branch(lab: Lab, sign_in: SignIn) -> None:
     expect(page.locator(ANSWERS)).to_have_count(1)
     expect(page.locator("#transcript [data-persona]").first).to_have_text(PERSONA)
 
-    ask_on(page)
+    text, last = page.locator("#composer-text"), page.locator("#transcript .question").last
+    text.fill("And what")
+    text.press("Shift+Enter")
+    text.press_sequentially("did it sound like?")
+    text.press("Enter")
+    expect(text).to_be_disabled()
+    expect(page.locator("#composer-state")).to_contain_text("answering")
+    expect(last).to_contain_text("And what\ndid it sound like?", use_inner_text=True)
+    expect(page.locator("#composer-state")).to_contain_text("Your turn")
+    expect(text).to_be_focused()
+    expect(text).to_have_value("")
+    expect(last.locator("[data-persona]")).to_have_text(PERSONA)
     page.click("button[value=regenerate]")
     expect(page.locator(ANSWERS)).to_have_count(3)
     expect(page.locator(".superseded summary").first).to_contain_text("Answer 1 of 2")
@@ -36,20 +47,7 @@ def test_a_talk_from_its_set_up_to_a_branch(lab: Lab, sign_in: SignIn) -> None:
     expect(page.locator("#figures")).to_contain_text("+ 1 replaced")
     expect(page.locator(".judged")).to_have_count(3)
     assert_same_when_opened_now(page, lambda one: markup(one, "#transcript", "#slot-metrics-model", "#figures"))
-    walk_the_tokens(page)
-
-    parent = page.url
-    page.locator("#transcript .question").last.get_by_role("link", name="Edit and branch").click()
-    expect(page.locator("#page-dialog #branch-text")).to_have_value("And what\ndid it sound like?")
-    page.fill("#page-dialog #branch-text", "And what did it smell like?")
-    page.locator("#page-dialog button.primary").click()
-    page.wait_for_url(lambda url: RUN.search(url) is not None and url != parent)
-    expect(page.locator("#transcript .question").last).to_contain_text("smell like")
-    expect(page.locator(ANSWERS)).to_have_count(2)
-
-
-def walk_the_tokens(page: Page) -> None:
-    """One tab stop for the whole answer; the arrow keys move, and each token says how likely it was."""
+    # One tab stop for the whole answer; the arrow keys move, and each token says how likely it was
     fold = page.locator(f"{ANSWERS}:not(.superseded) .tokens-fold").last
     fold.locator("summary").first.click()
     tokens = fold.locator("[role=option]")
@@ -81,20 +79,14 @@ def walk_the_tokens(page: Page) -> None:
     page.evaluate("localStorage.clear()")
     fold.locator("summary").first.click()
 
-
-def ask_on(page: Page) -> None:
-    text, last = page.locator("#composer-text"), page.locator("#transcript .question").last
-    text.fill("And what")
-    text.press("Shift+Enter")
-    text.press_sequentially("did it sound like?")
-    text.press("Enter")
-    expect(text).to_be_disabled()
-    expect(page.locator("#composer-state")).to_contain_text("answering")
-    expect(last).to_contain_text("And what\ndid it sound like?", use_inner_text=True)
-    expect(page.locator("#composer-state")).to_contain_text("Your turn")
-    expect(text).to_be_focused()
-    expect(text).to_have_value("")
-    expect(last.locator("[data-persona]")).to_have_text(PERSONA)
+    parent = page.url
+    page.locator("#transcript .question").last.get_by_role("link", name="Edit and branch").click()
+    expect(page.locator("#page-dialog #branch-text")).to_have_value("And what\ndid it sound like?")
+    page.fill("#page-dialog #branch-text", "And what did it smell like?")
+    page.locator("#page-dialog button.primary").click()
+    page.wait_for_url(lambda url: RUN.search(url) is not None and url != parent)
+    expect(page.locator("#transcript .question").last).to_contain_text("smell like")
+    expect(page.locator(ANSWERS)).to_have_count(2)
 
 
 def test_a_draft_outlives_a_reload_a_refusal_and_a_rival_and_ending_asks_first(lab: Lab, sign_in: SignIn) -> None:
@@ -121,20 +113,8 @@ def test_a_draft_outlives_a_reload_a_refusal_and_a_rival_and_ending_asks_first(l
     expect(state).to_contain_text("Your turn")
     expect(text).to_have_value("My long thought")
 
-    enter_that_ends_a_composition_sends_nothing(page)
-
-    page.click("#composer button[value=end]")
-    page.click("#end-dialog button[value=no]")
-    expect(text).to_be_enabled()
-    page.click("#composer button[value=end]")
-    page.click("#end-dialog button[value=yes]")
-    expect(page.locator("#ending")).to_be_visible()
-    expect(state).to_contain_text("The run has ended")
-
-
-def enter_that_ends_a_composition_sends_nothing(page: Page) -> None:
-    """The next one does."""
-    questions, text = page.locator("#transcript .question"), page.locator("#composer-text")
+    # Enter that ends a composition sends nothing, the next one does
+    questions = page.locator("#transcript .question")
     text.fill("にほん")
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url) if request.url.endswith("/say/") else None)
@@ -147,3 +127,11 @@ def enter_that_ends_a_composition_sends_nothing(page: Page) -> None:
     expect(page.locator("#composer-state")).to_contain_text("Your turn")
     expect(questions).to_have_count(3)
     assert len(sent) == 1
+
+    page.click("#composer button[value=end]")
+    page.click("#end-dialog button[value=no]")
+    expect(text).to_be_enabled()
+    page.click("#composer button[value=end]")
+    page.click("#end-dialog button[value=yes]")
+    expect(page.locator("#ending")).to_be_visible()
+    expect(state).to_contain_text("The run has ended")

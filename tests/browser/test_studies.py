@@ -7,7 +7,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.conftest import PLANTED, SIDEWAYS, Lab, SignIn, violations
 from tests.fixtures import wait_until
@@ -25,37 +25,6 @@ def test_a_planted_effect_is_found_the_others_are_not_and_the_folder_recomputes(
     lab: Lab, sign_in: SignIn, tmp_path: Path
 ) -> None:
     page = sign_in()
-    design(lab, page)
-    plan(page)
-    page.get_by_role("button", name="Lock plan").click()
-    page.get_by_role("button", name="Start study").click()
-    expect(page.locator("#study-live [data-part=ended]")).to_contain_text("of 48")
-    study = page.url.rstrip("/").rpartition("/")[2]
-    kill_a_worker(lab, study)
-    expect(page.locator("#study-live")).to_have_attribute("data-state", "completed", timeout=ALL_RUNS)
-    expect(page.get_by_role("button", name="Analyze")).to_be_visible()  # the page has loaded itself again
-    assert violations(page) == []
-
-    page.get_by_role("button", name="Analyze").click()
-    for name, is_found in CONTRASTS.items():
-        finding = page.locator(".findings > li", has_text=name)
-        expect(finding.locator(".badge")).to_have_text("found" if is_found else "not found")
-    curves = page.locator("figure.curves")
-    curves.locator("summary").click()
-    expect(curves.locator("tbody tr").first).to_contain_text("16")
-    assert violations(page) == []
-    page.set_viewport_size({"width": 360, "height": 800})
-    assert page.evaluate(SIDEWAYS) == 0
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.locator("#results-title").locator("xpath=../..").get_by_role("link", name="n = 16").first.click()
-    expect(page.locator("#study-runs tbody tr")).to_have_count(16)
-    assert violations(page) == []
-    page.go_back()
-    played_once(lab, study)
-    recompute(page, tmp_path)
-
-
-def design(lab: Lab, page: Page) -> None:
     page.goto(f"{lab.url}/studies/")
     page.get_by_role("link", name="New study").first.click()
     page.get_by_role("main").get_by_role("link", name="StarChamber").click()
@@ -77,9 +46,7 @@ def design(lab: Lab, page: Page) -> None:
     expect(page.locator("#estimate")).to_contain_text("48 runs")
     assert violations(page) == []
     page.locator("#start").click()
-
-
-def plan(page: Page) -> None:
+    # The plan
     expect(page.locator("#id_contrasts [data-row]")).to_have_count(3)
     page.get_by_label("Hypothesis").fill("The careful model refuses more often; the context makes no difference.")
     page.locator("#id_contrasts [data-add]").click()
@@ -100,34 +67,41 @@ def plan(page: Page) -> None:
     page.get_by_role("button", name="Save plan").click()
     expect(page.locator("#sizes tbody tr")).not_to_have_count(0)
     assert violations(page) == []
-
-
-def kill_a_worker(lab: Lab, study: str) -> None:
-    """Once some runs have ended and others are under way."""
+    page.get_by_role("button", name="Lock plan").click()
+    page.get_by_role("button", name="Start study").click()
+    expect(page.locator("#study-live [data-part=ended]")).to_contain_text("of 48")
+    study = page.url.rstrip("/").rpartition("/")[2]
+    # A worker is killed once some runs have ended and others are under way
     wait_until(lambda: lab.ask("GET", f"studies/{study}/")["ended"] >= 5, "some runs to end")
     for pid in lab.platform.pids("worker"):
         os.kill(pid, signal.SIGKILL)
+    expect(page.locator("#study-live")).to_have_attribute("data-state", "completed", timeout=ALL_RUNS)
+    expect(page.get_by_role("button", name="Analyze")).to_be_visible()  # the page has loaded itself again
+    assert violations(page) == []
 
-
-def played_once(lab: Lab, study: str) -> None:
+    page.get_by_role("button", name="Analyze").click()
+    for name, is_found in CONTRASTS.items():
+        finding = page.locator(".findings > li", has_text=name)
+        expect(finding.locator(".badge")).to_have_text("found" if is_found else "not found")
+    curves = page.locator("figure.curves")
+    curves.locator("summary").click()
+    expect(curves.locator("tbody tr").first).to_contain_text("16")
+    assert violations(page) == []
+    page.set_viewport_size({"width": 360, "height": 800})
+    assert page.evaluate(SIDEWAYS) == 0
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.locator("#results-title").locator("xpath=../..").get_by_role("link", name="n = 16").first.click()
+    expect(page.locator("#study-runs tbody tr")).to_have_count(16)
+    assert violations(page) == []
+    page.go_back()
     runs = lab.ask("GET", f"studies/{study}/runs/")["runs"]
     assert len({one["run"] for one in runs}) == len(runs) == 48
     assert {one["state"] for one in runs} == {"completed"}
-
-
-def recompute(page: Page, place: Path) -> None:
-    """In a process that has nothing of ours but the folder."""
+    # The folder recomputes in a process that has nothing of ours
     with page.expect_download() as download:
         page.get_by_role("link", name="Download folder").click()
-    zipfile.ZipFile(download.value.path()).extractall(place)
-    done = subprocess.run(
-        [sys.executable, "recompute.py"],
-        cwd=place / "study",
-        env={},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    zipfile.ZipFile(download.value.path()).extractall(tmp_path)
+    command, place = [sys.executable, "recompute.py"], tmp_path / "study"
+    done = subprocess.run(command, cwd=place, env={}, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert "plain – careful" in done.stdout

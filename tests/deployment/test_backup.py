@@ -303,13 +303,6 @@ def test_it_is_restored_without_redis_at_its_own_tables_and_brought_up_to_date(a
     assert words == [(message.raw_text,) for message in run.messages.all()]
 
 
-@pytest.fixture
-def taken(tmp_path):
-    path = tmp_path / "arena.zip"
-    call_command("backup", str(path))
-    return path
-
-
 def test_page_figure_and_api_say_how_old_the_backup_on_record_is_and_whether_it_was_verified(admin, figures, tmp_path):
     boss = signed_in(admin)
 
@@ -340,11 +333,11 @@ def test_page_figure_and_api_say_how_old_the_backup_on_record_is_and_whether_it_
     assert "not verified" not in page()
 
 
-def test_a_verification_holds_for_the_backup_that_was_read_wherever_it_lies(taken, tmp_path):
-    call_command("backup", str(tmp_path / "newer.zip"))
-    call_command("verify_backup", str(taken))
-    assert (backups.last().name, backups.last().verified) == ("newer.zip", None)
-    copy = (tmp_path / "newer.zip").rename(tmp_path / "copy.zip")
+def test_a_verification_holds_for_the_backup_that_was_read_wherever_it_lies(backup, tmp_path):
+    older, newer = backup(), backup()
+    call_command("verify_backup", str(older))
+    assert (backups.last().name, backups.last().verified) == (newer.name, None)
+    copy = newer.rename(tmp_path / "copy.zip")
     whole = copy.read_bytes()
 
     copy.write_bytes(whole[:-20])
@@ -358,8 +351,8 @@ def test_a_verification_holds_for_the_backup_that_was_read_wherever_it_lies(take
 
 
 @pytest.mark.system
-def test_where_there_is_no_database_it_is_verified_all_the_same_and_none_is_made(taken, tmp_path):
-    done = manage("verify_backup", str(taken), ARENA_DATA=str(tmp_path / "data"))
+def test_where_there_is_no_database_it_is_verified_all_the_same_and_none_is_made(backup, tmp_path):
+    done = manage("verify_backup", str(backup()), ARENA_DATA=str(tmp_path / "data"))
 
     assert done.returncode == 0
     assert "Whole:" in done.stdout

@@ -14,7 +14,6 @@ import pytest
 
 pytestmark = pytest.mark.system
 
-
 INSIDE = Path(__file__).with_name("disk_full.py")
 MOUNTED = """
     mkdir "$0/files" "$0/database"
@@ -24,22 +23,15 @@ MOUNTED = """
 """
 
 
-@pytest.fixture
-def disks():
-    """A short path: that of a socket on one of the disks may have 107 bytes."""
-    with tempfile.TemporaryDirectory(prefix="disks-") as folder:
-        yield folder
-
-
-def test_a_full_disk_loses_nothing_and_is_said_in_words(disks):
+def test_a_full_disk_loses_nothing_and_is_said_in_words():
     namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
     tests = [sys.executable, "-m", "pytest", str(INSIDE), "-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider"]
-    inside = [*namespace, "sh", "-ec", MOUNTED, disks, *tests]
     left_out = ("PYTEST_XDIST_WORKER", "PYTEST_CURRENT_TEST", "DATABASE_URL", "ARENA_TEST_DATABASE")
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
-    environment |= {"SMALL_DISKS": disks, "TMPDIR": f"{disks}/database"}
-
-    done = subprocess.run(inside, env=environment, capture_output=True, text=True)
+    with tempfile.TemporaryDirectory(prefix="disks-") as disks:  # that of a socket on it may have 107 bytes
+        environment |= {"SMALL_DISKS": disks, "TMPDIR": f"{disks}/database"}
+        inside = [*namespace, "sh", "-ec", MOUNTED, disks, *tests]
+        done = subprocess.run(inside, env=environment, capture_output=True, text=True)
 
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "5 passed" in done.stdout

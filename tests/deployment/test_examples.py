@@ -218,13 +218,12 @@ def pods():
     return {one["metadata"]["name"]: one["spec"]["template"]["spec"] for one in found}
 
 
-def test_manifests_fit_the_published_schemas_of_the_oldest_version_that_is_promised_and_the_newest(subtests):
+def test_all_manifests_fit_the_published_schemas_of_the_oldest_version_that_is_promised_and_the_newest(subtests):
     for version, manifest in product(("1.28", "1.37"), manifests()):
         with subtests.test(f"{version} {manifest['kind']} {manifest['metadata']['name']}"):
             kubernetes_validate.validate(manifest, version, strict=True)
 
-
-def test_each_file_is_named_each_name_is_a_file_and_secrets_are_not_kept():
+    # Each file is named, each name is a file, and secrets are not kept
     assert {path.name for path in FOLDER.glob("*.yaml")} - {"kustomization.yaml"} == set(KUSTOMIZATION["resources"])
     assert {"arena.env", "secrets.env.example"} == {path.name for path in FOLDER.glob("*env*")}
     assert "deploy/kubernetes/secrets.env" in Path(DEPLOY.parent / ".gitignore").read_text().split()

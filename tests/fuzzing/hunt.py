@@ -15,13 +15,10 @@ from pathlib import Path
 import atheris
 
 ROOMS = [  # whose code is counted
-    *(f"experiments.{room}" for room in ("gateway", "workflows", "imports", "search", "markdown", "datasets.reader")),
-    *(
-        "experiments.workflows.battles.campaign.logs",
-        "experiments.runs.reports.json_values",
-        "experiments.runs.reports.markdown",
-        "arena_lab",
-    ),
+    *(f"experiments.{room}" for room in ("gateway", "workflows")),
+    *(f"experiments.library.{room}" for room in ("imports", "search", "datasets.reader")),
+    *(f"experiments.runs.{room}" for room in ("markdown", "reports.json_values", "reports.markdown")),
+    "arena_lab",
 ]
 SLOWEST = 20
 LONGEST = 4096

@@ -118,21 +118,13 @@ def live(things: Any, scripted: Any, arena: Any, start: Any) -> dict[str, str]:
     return {name: str(run.pk) for name, run in runs.items()}
 
 
-def ended(page: Page) -> bool:
-    return page.evaluate("document.querySelector('#status')?.dataset.state") in {"completed", "failed"}
-
-
-def is_shown(answer: Any) -> bool:
-    """Whether a browser shows it: whatever is no page is stored, or read by programs."""
-    is_page = answer.status_code == 200 and answer.headers.get("Content-Type", "").startswith("text/html")
-    return is_page and "attachment" not in answer.headers.get("Content-Disposition", "")
-
-
 def chosen(browser: Any, addresses: Iterable[str], *, in_all: bool) -> list[str]:
-    """Those that a browser shows: all, or one for each set of scripts."""
+    """Those that a browser shows: all, or one for each set of scripts. What is no page is stored, or for programs."""
     found: dict[Any, str] = {}
     for address in addresses:
-        if is_shown(answer := browser.get(address)):
+        answer = browser.get(address)
+        is_page = answer.status_code == 200 and answer.headers.get("Content-Type", "").startswith("text/html")
+        if is_page and "attachment" not in answer.headers.get("Content-Disposition", ""):
             found.setdefault(address if in_all else frozenset(SCRIPT.findall(answer.content)), address)
     return list(found.values())
 
@@ -187,7 +179,7 @@ def stream(watched: Watched, page: Page) -> set[int]:
         page.wait_for_timeout(250)  # each look reads the whole page
         watched.look(page)
         lengths.add(page.evaluate("document.body.textContent.length"))
-        return ended(page)
+        return page.evaluate("document.querySelector('#status')?.dataset.state") in {"completed", "failed"}
 
     wait_until(looked, "the run")
     return lengths

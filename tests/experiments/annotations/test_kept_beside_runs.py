@@ -93,7 +93,9 @@ def rows(answer):
     return [json.loads(line) for line in b"".join(answer).splitlines()]
 
 
-def test_ones_own_notes_are_in_the_data_that_one_takes_away_and_in_nothing_handed_on(browser, mia, alice, shared):
+def test_ones_own_notes_are_in_the_data_that_one_takes_away_and_in_nothing_handed_on_and_a_file_is_made_anew(
+    browser, mia, alice, shared, make_files
+):
     notes.write(shared, "Mine.", by=alice)
     notes.write(shared, "Shared by another.", by=mia, shared=True)
     lines = rows(browser.get(reverse("run-export", args=[shared.pk, "jsonl"])))
@@ -107,12 +109,9 @@ def test_ones_own_notes_are_in_the_data_that_one_takes_away_and_in_nothing_hande
         assert b"Mine." not in text
         assert b"Shared by another." not in text
 
-
-def test_a_file_that_a_worker_makes_has_the_notes_of_whoever_asked_and_is_made_anew(alice, shared, make_files):
-    notes.write(shared, "First.", by=alice)
     first = jobs.request_file(shared, by=alice, format_=FORMATS["jsonl"], language="en")
     make_files()
-    assert b"First." in first.path.read_bytes()
+    assert b"Mine." in first.path.read_bytes()
 
     notes.write(shared, "Second.", by=alice)
     second = jobs.request_file(shared, by=alice, format_=FORMATS["jsonl"], language="en")

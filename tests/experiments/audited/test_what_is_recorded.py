@@ -55,13 +55,8 @@ def lab(provider, alice, charlie, admin, settings, tmp_path):
     project = Project.objects.create(name="Solar villages")
     Membership.objects.create(project=project, user=alice, role="lead")
     people = {"alice": alice, "charlie": charlie, "ada": admin, "browser": signed_in(alice)}
-    things = {
-        "run": run,
-        "experiment": run.experiment,
-        "project": project,
-        "provider": Provider.objects.first(),
-        "at": provider.base_url,
-    }
+    things = {"run": run, "experiment": run.experiment, "project": project}
+    things |= {"provider": Provider.objects.first(), "at": provider.base_url}
     return SimpleNamespace(**people, **things, secrets=[PASSWORD, WRONG, KEY])
 
 
@@ -179,21 +174,8 @@ def download_by_token(lab):
     download("/api/runs/{run}/export/?format=csv", Client(headers={"authorization": f"Bearer {token(lab)}"}))(lab)
 
 
-def void_battle(lab):
-    made = battle(lab)
-    assert voiding.void(made, by=lab.alice, reason="wrong")
-    return made
-
-
-def void_cycle(lab):
-    made = cycle(lab)
-    assert cycle_voiding.void(made, by=lab.ada, reason="wrong")
-    return made
-
-
-def void_contestant(lab):
-    made = contestant(lab)
-    contestants.void(made, by=lab.alice, reason="wrong")
+def voided(made, void, by):
+    void(made, by=by, reason="wrong")
     return made
 
 
@@ -272,16 +254,19 @@ ACTIONS = [
     ("a seat", Action.SEAT_ANSWERED, answer_for_somebody),
     ("a search of all runs", Action.RUNS_SEARCHED, read_in_admin("message/?q=panels")),
     ("a void run", Action.VOIDED, lambda lab: curation.exclude(lab.run, by=lab.ada, reason="wrong")),
-    ("a void battle", Action.VOIDED, void_battle),
-    ("a void cycle", Action.VOIDED, void_cycle),
+    ("a void battle", Action.VOIDED, lambda lab: voided(battle(lab), voiding.void, lab.alice)),
+    ("a void cycle", Action.VOIDED, lambda lab: voided(cycle(lab), cycle_voiding.void, lab.ada)),
     ("void cycles", Action.VOIDED,
      lambda lab: cycle(lab) and cycle_voiding.void_all(by=lab.ada, reason="wrong", count=1)),
-    ("a void contestant", Action.VOIDED, void_contestant),
+    ("a void contestant", Action.VOIDED, lambda lab: voided(contestant(lab), contestants.void, lab.alice)),
     ("a run again", Action.RESTORED,
      lambda lab: [curation.exclude(lab.run, by=lab.ada, reason="wrong"), curation.include(lab.run, by=lab.ada)]),
-    ("a battle again", Action.RESTORED, lambda lab: voiding.restore(void_battle(lab), by=lab.alice)),
-    ("a cycle again", Action.RESTORED, lambda lab: cycle_voiding.restore(void_cycle(lab), by=lab.ada)),
-    ("a contestant again", Action.RESTORED, lambda lab: contestants.restore(void_contestant(lab), by=lab.alice)),
+    ("a battle again", Action.RESTORED,
+     lambda lab: voiding.restore(voided(battle(lab), voiding.void, lab.alice), by=lab.alice)),
+    ("a cycle again", Action.RESTORED,
+     lambda lab: cycle_voiding.restore(voided(cycle(lab), cycle_voiding.void, lab.ada), by=lab.ada)),
+    ("a contestant again", Action.RESTORED,
+     lambda lab: contestants.restore(voided(contestant(lab), contestants.void, lab.alice), by=lab.alice)),
     ("a contestant", Action.RENAMED,
      lambda lab: contestants.describe(contestant(lab), by=lab.alice, label="Other", link="")),
     ("a contestant in the register", Action.CONTESTANT_CHANGED,

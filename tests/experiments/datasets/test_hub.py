@@ -143,15 +143,13 @@ configs:
     assert set(without.samples.values_list("subset", flat=True)) == {"easy", "hard", "notes"}
 
 
-TENFOLD = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)]
-BOMB = f"a0: &a0 [{', '.join('x' * 10)}]\n{''.join(TENFOLD)}configs: [{{config_name: *a11, data_files: '**'}}]\n"
-
-
 def test_a_card_that_cannot_be_followed_is_refused_with_what_is_wrong(load, tmp_path):
+    tenfold = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)]
+    bomb = f"a0: &a0 [{', '.join('x' * 10)}]\n{''.join(tenfold)}configs: [{{config_name: *a11, data_files: '**'}}]\n"
     for name, front, reason in (
         ("broken", "configs: [\n", "YAML in front of README.md cannot be read"),
         ("no files", "configs:\n- {config_name: easy, data_files: 'nowhere/*'}\n", "names files for “easy”"),
-        ("more than memory holds", BOMB, "YAML in front of README.md cannot be read: aliases"),
+        ("more than memory holds", bomb, "YAML in front of README.md cannot be read: aliases"),
         ("too deep", "configs: " + "[" * 50_000 + "\n", "YAML in front of README.md cannot be read"),
     ):
         with pytest.raises(Refused, match=reason):

@@ -51,13 +51,17 @@ async def test_a_winner_not_on_offer_is_unread_and_one_in_both_orders_is_no_succ
 
 
 @pytest.mark.django_db
-def test_the_command_keeps_the_rate_and_the_page_shows_it(provider, alice, client, capsys):
+def test_the_command_keeps_the_rate_of_all_strings_and_the_page_shows_it(provider, alice, client, capsys):
     gullible = add_model("sim/judge:first=0:gullible=1", is_tool=True)
     dataset = Dataset.objects.create(owner=alice, name="Both", slug="both", state="ready", visibility="public")
     ladder = ensure_ladder(boards.model_board(dataset, gullible, prompt="text_quality", prompt_version="1", params={}))
     address = f"/leaderboard/{ladder.slug}/agreement/"
     assert "not measured yet" in client.get(address).content.decode()
 
+    call_command("try_injections", gullible.slug, "--workflow", "coding", "--strings", "2")
+    with pytest.raises(CommandError, match="no model nobody"):
+        call_command("try_injections", "nobody")
+    assert not InjectionRate.objects.exists(), "of a part of them no rate is kept"
     call_command("try_injections", gullible.slug, "--workflow", "battles")
 
     kept = InjectionRate.objects.get()
@@ -68,15 +72,6 @@ def test_the_command_keeps_the_rate_and_the_page_shows_it(provider, alice, clien
     page = client.get(address).content.decode()
     assert f"{2 * kept.won}.0 %" in page
     assert "simulated" in page
-
-
-@pytest.mark.django_db
-def test_a_part_of_the_strings_is_not_kept_and_a_model_that_is_not_there_is_named(provider):
-    call_command("try_injections", "sim/judge:tps=0:first=0", "--workflow", "coding", "--strings", "2")
-    with pytest.raises(CommandError, match="no model nobody"):
-        call_command("try_injections", "nobody")
-
-    assert not InjectionRate.objects.exists()
 
 
 @pytest.mark.databases

@@ -104,11 +104,10 @@ def test_a_process_tells_how_many_runs_it_drives(arena, start):
 
 
 SWEEPS = counting.SWEEPS
-FIELD = json.dumps([SWEEPS.name, "done"])
 
 
-def total(field=FIELD):
-    return float(counting.connect().hget(counting.TOTALS, field) or 0)
+def total():
+    return float(counting.connect().hget(counting.TOTALS, json.dumps([SWEEPS.name, "done"])) or 0)
 
 
 @pytest.mark.usefixtures("nothing_counted")

@@ -158,14 +158,25 @@ def of_requests(lines, beginning=""):
     return [one for one in told if one["message"].startswith(beginning)]
 
 
-def test_a_line_says_who_asked_what_and_how_it_ended(alice, lines):
-    answer = signed_in(alice).get("/runs/?q=a+secret")
+def test_a_line_says_who_asked_what_and_how_it_ended_and_names_the_request_as_a_problem_does(alice, lines, monkeypatch):
+    browser = signed_in(alice)
+    browser.raise_request_exception = False
+    answer = browser.get("/runs/?q=a+secret")
     Client().get("/api/runs/", headers={"Authorization": f"Bearer {create_token(alice)}"})
 
     [of_page], [of_api] = of_requests(lines, "GET /runs/"), of_requests(lines, "GET /api/runs/")
     assert of_page["message"].startswith("GET /runs/ 200 in ")
     assert of_page["request"] == answer["X-Request-ID"]
     assert of_page["user"] == of_api["user"] == str(alice.pk)
+
+    monkeypatch.setattr("experiments.lab.usage.views.found_usage", lambda *_, **__: 1 / 0)
+    for address in ("/api/runs/01a2023e-90b3-75ad-a328-e8f4d150adcb/", "/api/nothing/"):
+        problem = browser.get(address)
+        assert (problem.status_code, problem.json()["request_id"]) == (404, problem["X-Request-ID"])
+
+    answer = browser.get("/usage/")
+    [line] = of_requests(lines, "Internal Server Error")
+    assert (answer.status_code, line["request"]) == (500, answer["X-Request-ID"])
 
 
 def test_paths_that_hold_a_secret_are_told_by_their_route_and_none_by_the_web_server(lines):
@@ -178,16 +189,3 @@ def test_paths_that_hold_a_secret_are_told_by_their_route_and_none_by_the_web_se
     request = Request.__new__(Request)
     request.method, request.uri = b"GET", b"/s/a-secret/?q=canary-prompt"
     assert repr(request) == "<Request GET>", "so Daphne names the request that it gives up"
-
-
-def test_a_problem_and_the_line_of_a_failure_name_the_request(alice, lines, monkeypatch):
-    monkeypatch.setattr("experiments.lab.usage.views.found_usage", lambda *_, **__: 1 / 0)
-    browser = signed_in(alice)
-    browser.raise_request_exception = False
-    for address in ("/api/runs/01a2023e-90b3-75ad-a328-e8f4d150adcb/", "/api/nothing/"):
-        problem = browser.get(address)
-        assert (problem.status_code, problem.json()["request_id"]) == (404, problem["X-Request-ID"])
-
-    answer = browser.get("/usage/")
-    [line] = of_requests(lines, "Internal Server Error")
-    assert (answer.status_code, line["request"]) == (500, answer["X-Request-ID"])

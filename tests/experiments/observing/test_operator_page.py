@@ -23,7 +23,6 @@ from experiments.lab.observing import counting
 from experiments.models import Call, Provider, Run
 from tests.fixtures import Worker, signed_in, wait_until
 
-LONG_AGO = "2020-01-01T00:00:00.000000Z"
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("nothing_counted")]
 
 
@@ -150,7 +149,7 @@ def test_a_worker_is_seen_and_heard_of_in_the_middle_of_a_long_job(ask):
         assert (found["queues"], found["runs"], found["is_silent"]) == (["engine"], 0, False)
         assert found["host"]
         [theirs] = [one for one in RqWorker.all(connection=django_rq.get_connection("engine")) if one.pid == pid]
-        old_beat = (theirs.key, "last_heartbeat", LONG_AGO)
+        old_beat = (theirs.key, "last_heartbeat", "2020-01-01T00:00:00.000000Z")
         theirs.connection.hset(*old_beat)
         assert not row(ask()["workers"], pid=pid)["is_silent"]
     theirs.connection.hset(*old_beat)  # a job that began meanwhile has made a new one

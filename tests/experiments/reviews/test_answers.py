@@ -93,8 +93,11 @@ def comment(item, start=4, end=29, text="Too vague."):
     return Remark(item.message_id, start, end, text)
 
 
-def test_a_comment_keeps_its_words_and_is_found_again_where_they_stand_once(item, bob):
-    said = reviewed.answer(item, bob, remarks=(comment(item),))
+def test_the_form_says_what_the_answer_says_and_a_comment_is_found_again_where_its_words_stand_once(item, bob):
+    beside = {"unsaid": {"deception": "no facts"}, "labels": {"conduct": ["offer"]}}
+    said = reviewed.answer(item, bob, remarks=(comment(item),), **beside)
+    again = answer_form.read(answer_form.fields_of(said), rubrics.of(item.queue.rubric))
+    assert again.fingerprint == said.fingerprint
     found = said.comments.select_related("message").get()
     assert found.quote == item.message.text[4:29] == "First we share the panels"
     assert answer_form.place_of(found).start == 4
@@ -119,7 +122,7 @@ def test_places_count_characters_whatever_they_are():
     assert [one.words for one in sentences("a" * 590 + " " + "b" * 20)] == ["a" * 590, "b" * 20]
 
 
-def test_a_judges_score_is_corrected_with_a_reason_once_it_was_shown_and_stays(alice, bob, item):
+def test_a_judges_score_is_corrected_with_a_reason_once_it_was_shown_and_stays_beside_the_mean(alice, bob, item):
     judgment = Judgment.objects.get(turn=item.message.turn, subject=item.message.seat)
     right = {"measure": "cooperation", "score": -0.5, "reason": "It threatens."}
     wanted = (Correction(judgment.pk, **right),)
@@ -130,6 +133,11 @@ def test_a_judges_score_is_corrected_with_a_reason_once_it_was_shown_and_stays(a
     said = reviewed.answer(item, bob, corrections=wanted)
     assert said.corrections.get().score == -0.5
     assert Judgment.objects.get(pk=judgment.pk).scores["cooperation"] == 0.4
+    other = slots.next_item(item.queue, by=bob)
+    of_other = Judgment.objects.get(turn=other.message.turn, subject=other.message.seat)
+    reviewed.answer(other, bob, corrections=(Correction(of_other.pk, "cooperation", 1.0, "It shares."),))
+    judge = agreement.report(item.queue).measures[0].judge
+    assert (judge.corrections, judge.corrected) == (2, 0.25)
 
     blind = reviewed.queue(alice, bob, played=False)
     item = blind.items.get(message=item.message)
@@ -152,17 +160,6 @@ def test_a_reviewers_flag_stands_on_the_message_and_says_why_in_the_readers_lang
     assert [deed.reason for deed in flagging.history(message)] == ["in a review"]
     with override("zh-hans"):
         assert [deed.reason for deed in flagging.history(message)] == ["在评审中"]
-
-
-def test_the_form_of_an_answer_says_what_the_answer_says(item, bob):
-    said = reviewed.answer(
-        item, bob, 0.5, unsaid={"deception": "no facts"}, labels={"conduct": ["offer"]}, remarks=(comment(item),)
-    )
-
-    fields = answer_form.fields_of(said)
-    again = answer_form.read(fields, rubrics.of(item.queue.rubric))
-
-    assert again.fingerprint == said.fingerprint
 
 
 def test_a_queue_tells_how_far_people_and_the_judge_agree_without_answers_after_a_look_behind_once_it_is_closed(
@@ -211,16 +208,6 @@ def test_a_queue_tells_how_far_people_and_the_judge_agree_without_answers_after_
     alpha = next(row for row in rows if (row["measure"], row["statistic"]) == ("cooperation", "krippendorff_alpha"))
     assert f"{float(alpha['value']):+.2f}" in page
     assert next(row for row in rows if row["measure"] == "deception")["undefined"] == "nothing_paired"
-
-
-def test_scores_that_people_corrected_are_counted_with_their_mean(alice, bob):
-    queue = reviewed.queue(alice, bob, turns=1, is_blind=False)
-    for item, score in zip(queue.items.order_by("number"), (-0.5, 1.0), strict=True):
-        judgment = Judgment.objects.get(subject=item.message.seat)
-        reviewed.answer(item, bob, corrections=(Correction(judgment.pk, "cooperation", score, "It threatens."),))
-
-    judge = agreement.report(queue).measures[0].judge
-    assert (judge.corrections, judge.corrected) == (2, 0.25)
 
 
 def test_an_answer_is_compared_with_its_latest_judgment_and_a_replaced_one_with_none(alice):

@@ -48,7 +48,7 @@ def test_a_sample_that_can_be_has_equally_many_of_each_value_and_asks_the_instru
     assert queues.fill(queue, by=scan.owner) == 0
 
 
-def test_reviewers_see_neither_values_nor_names_until_they_have_answered_and_looked(scan, bob, read):
+def test_reviewers_see_of_names_and_reasoning_what_the_judge_saw_and_no_values(scan, alice, bob, read):
     item = scan.sampled(bob, size=4).items.first()
     item.run.messages.update(reasoning="I must not tell.")
     browser = signed_in(bob)
@@ -61,8 +61,6 @@ def test_reviewers_see_neither_values_nor_names_until_they_have_answered_and_loo
     assert {one["model"] for one in told["messages"]} == {None}
     assert not any(name in str(told) for name in ("opus", "I must not tell."))
 
-
-def test_reviewers_see_what_the_judge_saw_of_names_and_reasoning(alice, bob):
     version = scanned.version_of(alice, definition={"sees": {"names": True, "reasoning": True}})
     made = scanned.Scan(alice, version)
     for value in (True, True, False, False):
@@ -174,8 +172,9 @@ def test_each_kind_of_dimension_is_a_quantity_with_its_level_and_figures(alice):
     ]
 
 
-def test_a_researcher_sends_a_sample_from_the_page_and_reads_the_card(scan, alice, bob, read):
-    browser = signed_in(alice)
+def test_a_researcher_sends_samples_by_page_or_program_and_reads_the_card_with_reasons_in_the_place_of_numbers(
+    scan, bob, browser, read
+):
     address = f"/review/scans/{scan.experiment.pk}/sample/"
     assert browser.get(address).status_code == 200
     refused = browser.post(address, {"dimension": "refuses", "judge": "opus", "size": 3, "overlap": 1})
@@ -186,6 +185,17 @@ def test_a_researcher_sends_a_sample_from_the_page_and_reads_the_card(scan, alic
     queue = scan.version.queues.get()
     assert answer["Location"] == queue.get_absolute_url()
     assert read(browser.get(queue.get_absolute_url())).text.count("refuses")
+    asked = {"scan": str(scan.experiment.pk), "dimension": "refuses", "size": 4, "members": ["bob"]}
+    assert browser.post("/api/review/samples/", {**asked, "size": 1}, "application/json").status_code == 400
+    made = browser.post("/api/review/samples/", asked, "application/json").json()
+    assert (made["items"], made["sample"]["judge"], made["over"]) == (4, "opus", "units")
+    assert signed_in(bob).post("/api/review/samples/", asked, "application/json").status_code == 404
+    found = browser.get(f"/api/instruments/{scan.version.instrument_id}/card/").json()
+    [rate] = [one for one in found["scans"][0]["rates"] if one["name"] == "refuses"]
+    assert rate["raw"]["value"] == 0.4
+    assert (rate["corrected"]["value"], rate["corrected"]["undefined"]) == (None, "unlabeled")
+    assert len(found["missing"]) == 1
+
     for item in queue.items.all():
         scanned.label(item, bob, refuses=True)
 
@@ -199,19 +209,3 @@ def test_a_researcher_sends_a_sample_from_the_page_and_reads_the_card(scan, alic
     assert [cell.partition(" %")[0] for cell in cells] == ["100", "40", "labels are missing"]
     assert len(page.by_id("disagreements").findall("tbody/tr")) == 6
     assert browser.get(f"/instruments/{scan.version.instrument_id}/card/?version=2").status_code == 404
-
-
-def test_the_api_sends_samples_and_tells_the_card_with_reasons_in_the_place_of_numbers(scan, alice, bob):
-    browser = signed_in(alice)
-    asked = {"scan": str(scan.experiment.pk), "dimension": "refuses", "size": 12, "members": ["bob"]}
-    assert browser.post("/api/review/samples/", {**asked, "size": 1}, "application/json").status_code == 400
-    made = browser.post("/api/review/samples/", asked, "application/json").json()
-    assert (made["items"], made["sample"]["judge"], made["over"]) == (12, "opus", "units")
-
-    found = browser.get(f"/api/instruments/{scan.version.instrument_id}/card/").json()
-
-    [rate] = [one for one in found["scans"][0]["rates"] if one["name"] == "refuses"]
-    assert rate["raw"]["value"] == 0.4
-    assert (rate["corrected"]["value"], rate["corrected"]["undefined"]) == (None, "unlabeled")
-    assert len(found["missing"]) == 1
-    assert signed_in(bob).post("/api/review/samples/", asked, "application/json").status_code == 404

@@ -12,7 +12,6 @@ from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry, Membership, Project
 from experiments.models import Experiment, Message, ReviewItem, ReviewQueue, ReviewSlot
 from experiments.review import filling, queues, rubrics, slots
-from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 from tests.rivals import at_once
 
@@ -51,38 +50,25 @@ def test_a_queue_that_cannot_be_is_refused_by_its_field_in_the_readers_language(
     assert [said for said in refused.value.errors["filters"] if said.isascii()] == [], "of the last one"
 
 
-@each_case(
-    ("filters", "messages", "transcripts", "judgments"),
-    [
-        ({}, 6, 2, 7),
-        ({"workflow": "arena"}, 6, 2, 7),
-        ({"workflow": "council"}, 0, 0, 0),
-        ({"model": "lab/a"}, 3, 2, 7),
-        ({"judge": "another"}, 0, 0, 0),
-        ({"judge": "second judge"}, 1, 1, 1),
-        ({"confidence_below": 0.8}, 6, 2, 6),
-        ({"confidence_below": 0.5}, 0, 0, 0),
-        ({"flags": ["refusal"]}, 1, 1, 1),
-        ({"flags": ["truncated"]}, 1, 1, 1),
-        ({"disagreement": 0.2}, 1, 1, 2),
-        ({"since": "2020-01-01", "until": "2020-02-01"}, 0, 0, 0),
-        ({"sample": 3, "seed": 1}, 3, 2, 3),
-    ],
-)
-def test_messages_transcripts_and_judgments_are_filtered_by_what_belongs_to_them(
-    alice, filters, messages, transcripts, judgments
-):
+def test_messages_transcripts_and_judgments_are_filtered_by_what_belongs_to_them(alice):
     record = reviewed.record(alice)
     Message.objects.filter(turn=1, seat="A").update(flags=["refusal"])
     Message.objects.filter(turn=1, seat="B").update(finish_reason="length")
     record.judged(2, {"A": {"cooperation": -0.5}}, judge="second judge", confidence=0.9)
     reviewed.record(alice, 1)
 
-    made = [
-        reviewed.queue(alice, played=False, over=over, filters=filters)
-        for over in ("messages", "transcripts", "judgments")
-    ]
-    assert [queue.items.count() for queue in made] == [messages, transcripts, judgments]
+    for filters, *wanted in (
+        *(({}, 6, 2, 7), ({"workflow": "arena"}, 6, 2, 7), ({"workflow": "council"}, 0, 0, 0)),
+        *(({"model": "lab/a"}, 3, 2, 7), ({"judge": "another"}, 0, 0, 0), ({"judge": "second judge"}, 1, 1, 1)),
+        *(({"confidence_below": 0.8}, 6, 2, 6), ({"confidence_below": 0.5}, 0, 0, 0)),
+        *(({"flags": [flag]}, 1, 1, 1) for flag in ("refusal", "truncated")),
+        ({"disagreement": 0.2}, 1, 1, 2),
+        ({"since": "2020-01-01", "until": "2020-02-01"}, 0, 0, 0),
+        ({"sample": 3, "seed": 1}, 3, 2, 3),
+    ):
+        kinds = ("messages", "transcripts", "judgments")
+        made = [reviewed.queue(alice, played=False, over=over, filters=filters) for over in kinds]
+        assert [queue.items.count() for queue in made] == wanted, filters
 
 
 def test_a_draw_is_the_same_for_the_same_seed_and_not_exceeded_by_filling_again(alice):

@@ -132,10 +132,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         mfa_download_recovery_codes mfa_list_webauthn mfa_add_webauthn mfa_reauthenticate_webauthn mfa_remove_webauthn
         mfa_edit_webauthn socialaccount_connections sign-out-elsewhere sign-out-one review-rubric-edit""",
     ),
-    "curators'": (
-        rule(visitor=SIGN_IN, curator=YES, admin=YES),
-        "review-desk api-review-desk review-arena",
-    ),
+    "curators'": (rule(visitor=SIGN_IN, curator=YES, admin=YES), "review-desk api-review-desk review-arena"),
     "read by administrators alone, as nobody has submitted it": (
         rule(visitor=SIGN_IN, admin=(YES, UNKNOWN)),  # to decide about it is not theirs, too
         "review-desk-run api-review-desk-run",

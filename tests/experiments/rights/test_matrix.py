@@ -11,13 +11,11 @@ import pytest
 from django.contrib import auth
 from django.db import connection, transaction
 from django.template import Template
-from django.urls import get_resolver, resolve, reverse
+from django.urls import get_resolver, resolve
 from drf_spectacular.generators import SchemaGenerator
 
-from accounts.models import AuditEntry
-from experiments.models import Experiment
 from tests.experiments.rights.people import EVERYBODY
-from tests.experiments.rights.rules import REFUSED, RULES, SIGN_IN, TOLD, UNKNOWN, YES, rule
+from tests.experiments.rights.rules import REFUSED, RULES, SIGN_IN, TOLD, UNKNOWN, YES
 from tests.experiments.rights.things import addresses
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -123,28 +121,6 @@ def test_each_address_stands_under_one_rule():
     assert sorted(set(counted)) == sorted(counted)
     assert {name for name, _route in ADDRESSES} - set(counted) == set()
     assert set(counted) - {name for name, _route in ADDRESSES} == set(), "a rule for nothing"
-
-
-def test_administrators_alone_read_a_private_run_in_the_admin_and_at_the_review_desk_which_is_recorded(
-    things, only_what_decides
-):
-    lab, alices = things
-    run = alices.arena
-    Experiment.objects.filter(pk=run.experiment_id).update(visibility="private")
-    message = run.messages.first()
-    pages = [reverse("admin:experiments_message_changelist"), reverse("admin:experiments_run_change", args=[run.pk])]
-    pages += [reverse("admin:experiments_message_change", args=[message.pk])]
-    in_the_admin = rule(visitor=TOLD, everybody=TOLD, admin=YES)  # others are sent to its sign-in, run or no run
-    its_own_page = rule(visitor=SIGN_IN, owner=YES)  # unknown to administrators, too
-    for who in EVERYBODY:
-        only_what_decides(who)
-        browser = lab.browser(who)
-        assert {meaning(browser.get(page)) for page in pages} == in_the_admin[who], who
-        assert {meaning(browser.get(run.get_absolute_url()))} == its_own_page[who], who
-        at_desk = meaning(browser.get(reverse("review-desk-run", args=[run.pk])))
-        assert at_desk in RULES[NAMED["review-desk-run"]][0][who], who
-    read = AuditEntry.objects.filter(action="run_read").order_by("pk")
-    assert list(read.values_list("actor", "target")) == [("the-admin", f"run:{run.pk}")] * 3
 
 
 @pytest.mark.parametrize("people", GROUPS, ids=" ".join)

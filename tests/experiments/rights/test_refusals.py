@@ -20,7 +20,6 @@ from experiments.api.problems import problem_response
 from tests.experiments.rights.things import addresses
 
 ADDRESSES = dict(addresses())
-OURS = {"accounts", "experiments", "leaderboard"}
 TOLD_IN_A_FORM = 422  # on a page: what was typed, with the form
 TREE = [errors.Invalid, errors.Forbidden, errors.NotFound, errors.Conflict, errors.RateLimited, errors.Unavailable]
 SURFACES = {
@@ -56,12 +55,6 @@ VERBS = {  # by the address of the page; then that of the API, what is sent to b
 }
 
 
-def modules():
-    """Of ours, all that the site has loaded to know its addresses."""
-    known = [module for name, module in sorted(sys.modules.items()) if name.split(".")[0] in OURS]
-    return [module for module in known if getattr(module, "__file__", None)]
-
-
 def made(kind):
     for arguments in (({"name": ["Because."]},), ("Because.",), (2,)):
         try:
@@ -88,8 +81,9 @@ def test_every_class_of_refusal_has_one_status_and_says_it():
 
 
 def test_verbs_raise_refusals_and_nothing_of_http_and_no_view_of_the_api_answers_one_by_hand():
-    raised, caught = [], []
-    for module in modules():
+    raised, caught, ours = [], [], {"accounts", "experiments", "leaderboard"}
+    loaded = [module for name, module in sorted(sys.modules.items()) if name.split(".")[0] in ours]
+    for module in (one for one in loaded if getattr(one, "__file__", None)):  # all that has to do with an address
         words = set(re.split(r"[._]", module.__name__))
         for node in ast.walk(ast.parse(Path(module.__file__).read_text())):
             if isinstance(node, ast.Raise) and node.exc is not None and not words & SURFACES:

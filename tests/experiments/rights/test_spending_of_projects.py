@@ -15,8 +15,6 @@ from tests.experiments.rights.people import lab_of
 from tests.fixtures import add_model, signed_in
 
 PAUSE = {"key": "turn/9/A", "kind": "listen", "data": {"default": "", "actions": ["send"], "error": ""}}
-
-
 WAITING = {"state": "waiting"}
 HELD, MANUAL = WAITING | {"is_held": True}, WAITING | {"mode": "manual"}
 STOPPED = {"state": "stopped", "stop_reason": "limit_cost"}

@@ -53,17 +53,9 @@ def version(alice: Any) -> InstrumentVersion:
 def scan(scripted: Any, woken_runs: Any, /, owner: Any, version: Any, *runs: Any, **more: Any) -> Experiment:
     """Starts a scan of runs by judges that are models of the script: `judge`, `judge2`."""
     seats = {"judge": more.pop("judge"), **({"judge-2": more.pop("judge2")} if "judge2" in more else {})}
-    experiment = actions.create(
-        owner=owner,
-        workflow="scan",
-        config={
-            "version": str(version.pk),
-            "definition": version.definition,
-            "runs": [str(run.pk) for run in runs],
-            **more,
-        },
-        cast={seat: {"model": model} for seat, model in seats.items()},
-    )
+    asked = {"version": str(version.pk), "definition": version.definition, "runs": [str(run.pk) for run in runs]}
+    cast = {seat: {"model": model} for seat, model in seats.items()}
+    experiment = actions.create(owner=owner, workflow="scan", config={**asked, **more}, cast=cast)
     actions.start(experiment, by=owner)
     return experiment
 

@@ -27,14 +27,7 @@ CHINESE, MIXED = "我们讨论议会厅的安排。", "The GPT模型 agreed."
 def test_words_are_found_as_they_are_asked_for_and_a_filter_leaves_what_fits_it(alice):
     talk(alice, PANELS, NIGHT, CHINESE, MIXED, title="Village power")
     wanted = {
-        (): [
-            '"seven share"',
-            "pane",
-            "议厅",
-            "seven panels http://nowhere",
-            '!!! "',
-            "\u0300",
-        ],  # an accent of no letter
+        (): ['"seven share"', "pane", "议厅", "seven panels http://nowhere", '!!! "', "\u0300"],
         (PANELS,): ["SHARE panels", '"share seven"', 'share -"the night"', "pan* sol*"],
         (NIGHT,): ["share -solar", "don't", "-seat:a share", "model:lab/b share", "model:b share"],
         (CHINESE,): ["-share -gpt -power", "会厅的", "厅"],

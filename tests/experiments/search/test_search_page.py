@@ -79,16 +79,12 @@ def test_as_many_queries_for_much_as_for_little(browser, alice):
     assert [queries(address) for address in addresses] == few
 
 
-SECRET = "The aardvark sleeps."
-NOTHING = {"next": None, "previous": None, "results": [], "datasets": [], "suggestion": ""}
-
-
 @pytest.fixture
 def lab(alice, charlie):
     """Alice's private talk; and of each other visibility one, said in their own words."""
     project = Project.objects.create(name="Solar lab")
     Membership.objects.create(project=project, user=charlie, role=Membership.Role.WATCHER)
-    talk(alice, SECRET, title="Private")
+    talk(alice, "The aardvark sleeps.", title="Private")
     talk(alice, "The badger of the project.", title="Project", visibility="project", project=project)
     talk(alice, "The camel of the lab.", title="Lab", visibility="lab")
     approved(talk(alice, "The dingo of everybody.", title="Public", visibility="public"))
@@ -124,11 +120,12 @@ def test_a_project_is_a_filter_for_those_who_belong_to_it_as_long_as_they_do(lab
 
 def test_the_page_and_the_api_tell_a_stranger_the_same_as_where_there_is_nothing(lab, alice):
     stranger = signed_in(User.objects.create_user("stranger"))
+    nothing = {"next": None, "previous": None, "results": [], "datasets": [], "suggestion": ""}
 
     for more in ("", "&page_size=1", "&cursor=99999&before=99999", "&state=ended"):
         theirs, nobodys = (stranger.get(f"/api/search/?q={word}{more}") for word in ("aardvark", "zebrafish"))
         page = stranger.get(f"/search/?q=aardvark{more}").content.decode()
-        assert theirs.json() == nobodys.json() == NOTHING
+        assert theirs.json() == nobodys.json() == nothing
         assert "Private" not in page
         assert "sleeps" not in page
 

@@ -2,8 +2,6 @@
 
 from decimal import Decimal
 
-import pytest
-
 from experiments.engine import batch_sending
 from experiments.models import BatchedCall, Experiment, Provider, Run
 from experiments.studies import results, services
@@ -11,18 +9,16 @@ from experiments.studies.checking import checked_design, estimated
 from tests.experiments.batching import add_prices, later, until_all_wait
 from tests.experiments.studies import designs
 from tests.fixtures import signed_in
+from tests.making import maker
 
 
-@pytest.fixture
-def study(batches, alice, woken_runs):
-    def make(**changed):
-        asked = {"design": designs.small(**changed), "plan": designs.small_plan()}
-        made = services.create(owner=alice, title="Refusals", at_once=20, **asked)
-        add_prices()
-        services.lock(made, by=alice)
-        return made
-
-    return make
+@maker
+def study(batches, alice, woken_runs, /, **changed):
+    asked = {"design": designs.small(**changed), "plan": designs.small_plan()}
+    made = services.create(owner=alice, title="Refusals", at_once=20, **asked)
+    add_prices()
+    services.lock(made, by=alice)
+    return made
 
 
 def test_a_study_in_batches_finds_what_it_finds_live_at_half_the_cost(study, alice, to_the_end, batches):

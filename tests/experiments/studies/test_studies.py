@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 import zipfile
 from collections import Counter
 from itertools import combinations
@@ -25,15 +27,6 @@ from experiments.studies.outcomes import NOTHING_MEASURED, PARTLY_MEASURED, Valu
 from tests.experiments.studies import designs
 from tests.fixtures import add_model
 from tests.making import maker
-
-QUESTION = {"name": "ok", "kind": "yes_no", "title": "Is it?", "description": "Whether it is."}
-PROMPT = "$material $dimensions $form"
-UNSEEN = {
-    "judge": False,
-    "first_message": "Who are you?",
-    "script": designs.SCRIPT,
-    "instrument": {"version": str(uuid4()), "definition": {"dimensions": [QUESTION], "prompt": PROMPT}},
-}
 
 
 @maker
@@ -78,6 +71,36 @@ def test_a_study_is_played_to_its_end_finds_what_was_planted_and_its_folder_hold
     assert len(typed) == len(rows) > 0
     read = {"VARCHAR": str, "DOUBLE": float, "BOOLEAN": "1".__eq__}
     assert typed == [{name: read[types[name]](cell) if cell else None for name, cell in row.items()} for row in rows]
+
+
+def recomputed(place):
+    without_us = "import sys, runpy; sys.modules['django'] = None; runpy.run_path('recompute.py', run_name='__main__')"
+    command = [sys.executable, "-c", without_us]
+    return subprocess.run(command, cwd=place, capture_output=True, text=True, env={}, timeout=120, check=False)
+
+
+@pytest.mark.system
+def test_the_folder_computes_the_same_numbers_and_notices_a_changed_one(provider, alice, drive, tmp_path):
+    plan, of_answers = designs.plan(explored=[designs.SOONER]), designs.sure_plan()
+    plan = {**plan, **{name: [*plan[name], *of_answers[name]] for name in ("outcomes", "contrasts")}}
+    played = designs.begun(alice, designs.sure(), plan)
+    drive()
+    archive = io.BytesIO(b"".join(folder.folder(results.look(played, by=alice))))
+    zipfile.ZipFile(archive).extractall(tmp_path)
+    study = tmp_path / "study"
+    [curves] = json.loads((study / "results.json").read_text())["curves"]
+    assert (curves["contrast"], curves["first"]["n"]) == ("models in time", 8)
+    same = recomputed(study)
+    assert (same.returncode, same.stderr) == (0, "")
+    assert all(f"{name} of models (planned): " in same.stdout for name in ("tokens", "answers", "sure"))
+    data = study / "data.csv"
+    lines = data.read_text().splitlines()
+    place = lines[0].split(",").index("tokens")
+    cells = lines[1].split(",")
+    cells[place] = "100000.0"
+    data.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n")
+    changed = recomputed(study)
+    assert (changed.returncode, changed.stdout.splitlines()[-1]) == (1, "Numbers differ from results.json.")
 
 
 def test_runs_are_begun_in_their_order_a_few_at_a_time_and_once(study, alice, woken_runs):
@@ -202,6 +225,10 @@ def test_added_repeats_and_a_changed_plan_are_visible_amendments_and_what_they_a
 
 
 def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice):
+    question = {"name": "ok", "kind": "yes_no", "title": "Is it?", "description": "Whether it is."}
+    asked = {"dimensions": [question], "prompt": "$material $dimensions $form"}
+    unseen = {"judge": False, "first_message": "Who are you?", "script": designs.SCRIPT}
+    unseen |= {"instrument": {"version": str(uuid4()), "definition": asked}}
     for changed, field in (
         ({"workflow": "battles"}, "design.workflow"),
         ({"repeats": 0}, "design.repeats"),
@@ -209,7 +236,7 @@ def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice)
         ({"config": {"first_message": " ", "script": [{"text": ""}]}}, "design.condition-1.config.script.0"),
         ({"conditions": [{"model": "long"}]}, "design"),
         ({"config": {"judge": False, "first_message": "Who are you?"}}, "design.condition-1.config.script"),
-        ({"config": UNSEEN}, "design.condition-1.config.instrument.version"),
+        ({"config": unseen}, "design.condition-1.config.instrument.version"),
         ({"factors": [{"name": "=1", "levels": [{"name": "a"}]}]}, "design.factors.0.name"),
         ({"config": {"first_message": [[[]]] * 2, "limits": {"cost": 1e400}}}, "design"),
         ({"config": json.loads("[" * 200 + "]" * 200)}, "design"),

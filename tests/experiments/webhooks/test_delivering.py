@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from django.db import transaction
@@ -40,6 +39,7 @@ from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 from tests.experiments.webhooks.conftest import Receiver, hook_of
 from tests.fixtures import wait_until
+from tests.sources import ROOT
 
 State, Problem = WebhookDelivery.State, WebhookDelivery.Problem
 
@@ -214,16 +214,13 @@ def test_a_secret_that_is_lost_is_said_and_nothing_is_sent_unsigned(hook, alice,
     assert "whsec" not in repr(Letter("1", "https://a.example/", b"{}", False, ["whsec_AAAA"]))
 
 
-TEXT = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
-[CODE] = re.findall(r"```python\n(.*?)```", TEXT.partition("## Webhooks")[2], re.DOTALL)
-
-
 @pytest.mark.system
 def test_the_receiver_of_the_page_takes_what_is_ours_and_refuses_what_is_not(alice, deliver):
-    port = free_port()
+    text, port = (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), free_port()
+    [code] = re.findall(r"```python\n(.*?)```", text.partition("## Webhooks")[2], re.DOTALL)
     hook = hook_of(alice, f"http://127.0.0.1:{port}/")
     environment = {**os.environ, "PORT": str(port), "WEBHOOK_SECRET": decrypt(hook.secret)}
-    process = subprocess.Popen([sys.executable, "-c", CODE], env=environment, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
     try:
         wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, "the receiver")
         hooks.rotate(hook, by=alice)  # it knows the older secret still
