@@ -1,10 +1,10 @@
-"""The page of a campaign: how far it is, what is open, who is ahead; stopping, resuming, and the runs that share it."""
+"""Campaigns: how far they are, what is open, who is ahead, stopping and resuming; and those that make outputs."""
 
 import pytest
 from django.urls import reverse
 
 from experiments.library.datasets import demonstration
-from experiments.models import Battle, Campaign, Run
+from experiments.models import Battle, Campaign, Experiment, Output, Run
 from experiments.runs import actions
 from experiments.runs.figures import reason_words
 from leaderboard.boards import jobs
@@ -113,3 +113,73 @@ def test_the_page_of_a_run_is_the_same_from_rows_and_events_and_open_battles_can
         assert not experiment.battles.decided().exists(), "an error is never a tie"
         form = read(browser.get(address(experiment))).by_id("resume-form")
         assert form.get("action") == address(experiment, "campaign-resume")
+
+
+MODEL = "sim/cooperative:first=0:tps=0"
+
+
+@pytest.fixture
+def dataset(provider, alice):
+    add_model(MODEL)
+    return demonstration.make_text(alice)
+
+
+@pytest.fixture
+def making(dataset):
+    return reverse("outputs-make", args=[dataset.slug])
+
+
+def test_models_are_asked_and_their_answers_become_outputs(browser, read, dataset, making, drive):
+    sent = {"makers-0-model": MODEL, "makers-0-name": "newcomer", "makers-1-model": "", "subsets": [""]}
+    response = browser.post(making, {**sent, "makers-0-temperature": "0.5"})
+    experiment = Experiment.objects.get()
+    assert response["Location"] == reverse("experiment", args=[experiment.pk])
+    assert experiment.participants.get().params == {"temperature": 0.5}
+
+    wait_until(lambda: drive() or not Campaign.objects.filter(state="running").exists(), "the end of the campaign")
+    newcomer = dataset.contestants.get(name="newcomer")
+    assert newcomer.model.slug == MODEL
+    assert Output.objects.filter(contestant=newcomer).exclude(text="").count() == 12
+    page = read(browser.get(response["Location"]))
+    assert "12 of 12" in page.by_id("status").text
+    assert page.find("a", href=f"/battles/?dataset={dataset.slug}")
+    for run in experiment.runs.all():
+        assert_same_page(run)
+        told = read(browser.get(run.get_absolute_url())).by_id("transcript").text
+        assert told.count("has answered") == len(run.overrides["tasks"])
+
+
+def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, read, making):
+    for sent, said in (
+        ({}, "Choose at least one model"),
+        ({"makers-0-model": MODEL, "makers-1-model": MODEL}, "Two contestants would have the name"),
+        ({"makers-0-model": MODEL, "makers-0-name": "pebble"}, "outputs from another source"),
+        ({"makers-0-model": "no/such"}, "no available model"),
+    ):
+        response = browser.post(making, {**sent, "subsets": [""], "title": "My outputs"})
+        assert (response.status_code, said in read(response).text) == (422, True), said
+        assert read(response).form(id="setup")["title"] == "My outputs"
+    assert not Experiment.objects.exists()
+
+
+def test_those_that_lack_outputs_are_offered_first_of_datasets_of_texts_alone_and_the_preview_follows_the_form(
+    browser, read, dataset, making, charlies, charlie, alice
+):
+    preview = reverse("outputs-make-estimate", args=[dataset.slug])
+    sent = {"makers-0-model": MODEL, "subsets": [""]}
+    assert "<b>12</b> outputs" in browser.post(preview, sent).content.decode()
+    assert "Choose at least one model" in browser.post(preview, {"subsets": [""]}).content.decode()
+
+    dataset.contestants.create(name="half-done", model=add_model(MODEL))
+    page = read(browser.get(making))
+    assert "12 outputs" in page.text
+    offered = page.form(id="setup")
+    assert (offered["makers-0-model"], offered["makers-0-name"]) == (MODEL, "half-done")
+    assert offered["makers-1-model"] == ""
+
+    charlie.role = charlie.Role.CURATOR
+    charlie.save()
+    pictures = demonstration.make_images(alice)
+
+    assert charlies.get(making).status_code == 200
+    assert charlies.get(reverse("outputs-make", args=[pictures.slug])).status_code == 404
