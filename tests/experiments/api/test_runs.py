@@ -274,13 +274,6 @@ def run(played):
     return played(max_turns=1)
 
 
-@pytest.fixture(autouse=True)
-def bells(monkeypatch):
-    rung = []
-    monkeypatch.setattr("experiments.runs.reports.jobs.wake", lambda: rung.append(1))
-    return rung
-
-
 def test_each_format_is_a_file_to_be_saved_and_an_unknown_one_is_named(api, run, is_problem):
     for format_, (where, type_, beginning) in FORMATS.items():
         response = api.get(f"runs/{run.pk}/{where}/", format=format_)

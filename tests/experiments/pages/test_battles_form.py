@@ -159,11 +159,10 @@ def test_the_preview_follows_the_form(browser, form, judge):
 
 
 @pytest.fixture
-def three(alice, settings):
+def three(texts, settings):
     settings.BATTLES_PER_RUN = 2
-    dataset = demonstration.make_text(alice)
-    dataset.contestants.order_by("-pk").first().delete()
-    return dataset
+    texts.contestants.order_by("-pk").first().delete()
+    return texts
 
 
 @maker
@@ -263,17 +262,12 @@ MAKER = "sim/cooperative:first=0:tps=0"
 
 
 @pytest.fixture
-def dataset(provider, alice):
+def making(texts):
     add_model(MAKER)
-    return demonstration.make_text(alice)
+    return reverse("outputs-make", args=[texts.slug])
 
 
-@pytest.fixture
-def making(dataset):
-    return reverse("outputs-make", args=[dataset.slug])
-
-
-def test_models_are_asked_and_their_answers_become_outputs(browser, read, dataset, making, drive):
+def test_models_are_asked_and_their_answers_become_outputs(browser, read, texts, making, drive):
     sent = {"makers-0-model": MAKER, "makers-0-name": "newcomer", "makers-1-model": "", "subsets": [""]}
     response = browser.post(making, {**sent, "makers-0-temperature": "0.5"})
     experiment = Experiment.objects.get()
@@ -281,12 +275,12 @@ def test_models_are_asked_and_their_answers_become_outputs(browser, read, datase
     assert experiment.participants.get().params == {"temperature": 0.5}
 
     wait_until(lambda: drive() or not Campaign.objects.filter(state="running").exists(), "the end of the campaign")
-    newcomer = dataset.contestants.get(name="newcomer")
+    newcomer = texts.contestants.get(name="newcomer")
     assert newcomer.model.slug == MAKER
     assert Output.objects.filter(contestant=newcomer).exclude(text="").count() == 12
     page = read(browser.get(response["Location"]))
     assert "12 of 12" in page.by_id("status").text
-    assert page.find("a", href=f"/battles/?dataset={dataset.slug}")
+    assert page.find("a", href=f"/battles/?dataset={texts.slug}")
     for run in experiment.runs.all():
         assert_same_page(run)
         told = read(browser.get(run.get_absolute_url())).by_id("transcript").text
@@ -307,14 +301,14 @@ def test_what_is_wrong_with_the_makers_of_outputs_is_said_and_what_was_typed_sta
 
 
 def test_those_that_lack_outputs_are_offered_first_of_datasets_of_texts_alone_and_the_preview_follows_the_form(
-    browser, read, dataset, making, charlies, charlie, alice
+    browser, read, texts, making, charlies, charlie, alice
 ):
-    preview = reverse("outputs-make-estimate", args=[dataset.slug])
+    preview = reverse("outputs-make-estimate", args=[texts.slug])
     sent = {"makers-0-model": MAKER, "subsets": [""]}
     assert "<b>12</b> outputs" in browser.post(preview, sent).content.decode()
     assert "Choose at least one model" in browser.post(preview, {"subsets": [""]}).content.decode()
 
-    dataset.contestants.create(name="half-done", model=add_model(MAKER))
+    texts.contestants.create(name="half-done", model=add_model(MAKER))
     page = read(browser.get(making))
     assert "12 outputs" in page.text
     offered = page.form(id="setup")

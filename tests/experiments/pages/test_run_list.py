@@ -207,7 +207,7 @@ def test_what_runs_or_is_public_or_anothers_is_not_deleted(alice, browser, charl
         assert run.messages.count() == 1
 
 
-def address(experiment):
+def page_of(experiment):
     return reverse("experiment", args=[experiment.pk])
 
 
@@ -234,7 +234,7 @@ def cells(read, response, measure):
 def test_every_run_is_listed_figures_are_those_of_the_runs_that_count_and_more_are_started_by_a_form_once(
     browser, read, repeated, nobody_is_woken
 ):
-    response = browser.get(address(repeated))
+    response = browser.get(page_of(repeated))
     page = read(response)
     a, b, difference = cells(read, response, "Goal deviation in the last turn")
 
@@ -263,16 +263,16 @@ def test_every_run_is_listed_figures_are_those_of_the_runs_that_count_and_more_a
     assert "3 of 6 runs count." in page.text
     assert "Left out: 1 not ended yet, 1 stopped before their end, 1 failed." in page.text
 
-    switched = read(browser.get(f"{address(repeated)}?with=stopped"))
+    switched = read(browser.get(f"{page_of(repeated)}?with=stopped"))
     assert "4 of 6 runs count." in switched.text
     links = {link.text: link.get("href") for link in switched.find("a")}
-    assert links["Leave out: stopped before their end"] == f"{address(repeated)}?#figures"
-    assert links["Include: failed"] == f"{address(repeated)}?with=stopped&with=failed#figures"
+    assert links["Leave out: stopped before their end"] == f"{page_of(repeated)}?#figures"
+    assert links["Include: failed"] == f"{page_of(repeated)}?with=stopped&with=failed#figures"
 
     start = reverse("experiment-start", args=[repeated.pk])
-    form = {**read(browser.get(address(repeated))).form(action=start), "repeats": "3"}
+    form = {**read(browser.get(page_of(repeated))).form(action=start), "repeats": "3"}
     for _click in range(2):
-        assert browser.post(start, form)["Location"] == address(repeated)
+        assert browser.post(start, form)["Location"] == page_of(repeated)
     response = browser.post(start, {**form, "repeats": "4"})
 
     assert response.status_code == 409
@@ -285,7 +285,7 @@ def test_every_run_is_listed_figures_are_those_of_the_runs_that_count_and_more_a
     config = {"source": "x", "workflow": "arena", "subjects": ["A", "B"], "objectives": {}}
     config |= {"turns": [{"turn": 1, "messages": {"A": "hello"}}]}
     judging = Experiment.objects.create(owner=repeated.owner, workflow="judging", title="again", config=config)
-    assert "Start more runs" not in read(browser.get(address(judging))).text
+    assert "Start more runs" not in read(browser.get(page_of(judging))).text
     assert browser.post(reverse("experiment-start", args=[judging.pk]), {"repeats": 1, "token": "t"}).status_code == 404
 
 
@@ -298,10 +298,10 @@ def test_of_many_runs_the_first_are_drawn_and_all_on_request_and_they_take_no_mo
         judged(run, "A", 10, 20)
         judged(run, "B", 10, None)
     with django_assert_max_num_queries(16):
-        browser.get(address(experiment))
+        browser.get(page_of(experiment))
     monkeypatch.setattr(drawing, "MOST_VALUES", 7)
     monkeypatch.setattr(drawing, "LEAST_MULTIPLES", 2)
-    page = read(browser.get(address(experiment)))
+    page = read(browser.get(page_of(experiment)))
     [link] = [link for link in page.find("a") if link.text == "Draw all of them"]
 
     assert len([svg for svg in page.find("svg") if svg.get("class") == "lines"]) == 2 + 2 * 3
@@ -312,14 +312,14 @@ def test_of_many_runs_the_first_are_drawn_and_all_on_request_and_they_take_no_mo
 
 def test_who_begins_is_said_of_each_run_and_has_a_table_of_its_own_when_it_alternates(browser, read, arena):
     balanced, plain = arena(counterbalance=True), arena()
-    empty = read(browser.get(address(balanced))).text
+    empty = read(browser.get(page_of(balanced))).text
     assert all(words in empty for words in (balanced.title, "sim/cooperative:first=0", balanced.config["prompt"]))
     for experiment in (balanced, plain):
         for seed, value in enumerate([10, 50, 12, 52]):
             judged(ended(experiment, seed), "A", value)
 
-    assert "Effect of beginning" not in read(browser.get(address(plain))).text
-    page = read(browser.get(address(balanced)))
+    assert "Effect of beginning" not in read(browser.get(page_of(plain))).text
+    page = read(browser.get(page_of(balanced)))
     assert "11 (2) 51 (2) −40 −46.1 to −33.9" in page.text
     assert [cell.text for cell in page.find("td") if cell.get("data-label") == "Begins"] == ["B", "A", "B", "A"]
 
@@ -339,7 +339,7 @@ def test_two_runs_are_shown_side_by_side(browser, read, arena):
     [row] = [row for row in page.find("tr") if row.text.startswith("Goal deviation in the last turn")][:1]
     assert row.text.endswith("30 –")
 
-    alone, both = (read(browser.get(f"{address(talk.experiment)}{asked}")) for asked in ("", "?with=branch"))
+    alone, both = (read(browser.get(f"{page_of(talk.experiment)}{asked}")) for asked in ("", "?with=branch"))
     assert "1 of 2 runs count. Left out: 1 branched from another run." in alone.text
     assert "2 of 2 runs count." in both.text
     assert "· branch" in both.text

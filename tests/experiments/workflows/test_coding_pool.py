@@ -13,11 +13,10 @@ from tests.experiments import contests, cycles
 from tests.experiments.cycles import BAD_KEY, GARBAGE, LIMITED, OFFLINE, Play, but, cast, one_cycle, problem, ran
 
 EMPTY = Outcome(ok=False, error_kind="empty_answer", error="The answer is empty.")
-VOID = {"cycle/{}/problem": GARBAGE, "cycle/{}/problem/repair": GARBAGE}
 
 
 def void(*turns: int):
-    return {key.format(turn): answer for turn in turns for key, answer in VOID.items()}
+    return {f"cycle/{turn}/problem{end}": GARBAGE for turn in turns for end in ("", "/repair")}
 
 
 def setters(play) -> list[str]:
