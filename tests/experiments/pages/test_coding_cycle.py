@@ -158,7 +158,7 @@ def test_solvers_stand_by_their_mean_and_cycles_that_do_not_count_say_why(alice,
     assert before == reverse("coding-cycle", args=[made.run.pk, 1])
 
 
-def test_the_number_of_queries_does_not_depend_on_the_votes(alice, browser):
+def test_the_number_of_queries_of_pages_and_the_zip_does_not_depend_on_the_votes(alice, browser):
     counts = []
     for seats in (3, 4):
         made = contest_rows.Contest(alice)
@@ -169,8 +169,11 @@ def test_the_number_of_queries_does_not_depend_on_the_votes(alice, browser):
                 html = browser.get(address).content.decode()
             counts.append(len(queries))
         assert len(re.findall(r'class="vote score-', html)) == seats * (seats - 1)
+        with CaptureQueriesContext(connection) as queries:
+            list(files.zipped(made.run))
+        counts.append(len(queries))
 
-    assert counts[:2] == counts[2:]
+    assert counts[:3] == counts[3:]
 
 
 def test_the_ratings_of_a_contest_stand_on_a_page_of_their_own(alice, browser, read):
@@ -306,15 +309,3 @@ def test_models_whose_names_come_out_alike_have_files_of_their_own(alice):
     assert len(solvers) == 4
     assert {json.loads(files[name])["model"] for name in solvers} == {one.slug for one in made.models.values()}
     assert all(len(name) < 80 and "/" not in name and ".." not in name for name in solvers)
-
-
-def test_a_zip_of_more_answers_takes_no_more_queries(alice):
-    counts = []
-    for seats in (3, 4):
-        made = contest_rows.Contest(alice)
-        made.cycle(seats=seats, votes=votes_of(levels=contest_rows.LEVELS, seats=seats))
-        with CaptureQueriesContext(connection) as asked:
-            list(files.zipped(made.run))
-        counts.append(len(asked))
-
-    assert counts[0] == counts[1]

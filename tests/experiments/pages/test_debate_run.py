@@ -216,7 +216,7 @@ def talk(starchamber, begun):
 @maker
 def speak(browser, /, run, action, text=""):
     [pause] = Run.objects.get(pk=run.pk).open_pauses
-    response = browser.post(reverse("run-speak", args=[run.pk]), {"key": pause.key, "action": action, "text": text})
+    response = browser.post(reverse("run-say", args=[run.pk]), {"key": pause.key, "action": action, "text": text})
     drive()
     return response
 

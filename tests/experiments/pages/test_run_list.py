@@ -225,18 +225,14 @@ def repeated(arena):
     return experiment
 
 
-def cells(read, response, measure):
-    """The rows of a measure in the table of figures: side, mean, interval, SD, range, runs."""
-    bodies = [body for body in read(response).find("tbody", class_="measure") if body.text.startswith(measure)]
-    return [[cell.text for cell in row if cell.get("scope") != "rowgroup"] for body in bodies for row in body]
-
-
 def test_every_run_is_listed_figures_are_those_of_the_runs_that_count_and_more_are_started_by_a_form_once(
     browser, read, repeated, nobody_is_woken
 ):
     response = browser.get(page_of(repeated))
     page = read(response)
-    a, b, difference = cells(read, response, "Goal deviation in the last turn")
+    bodies = page.find("tbody", class_="measure")
+    [body] = [body for body in bodies if body.text.startswith("Goal deviation in the last turn")]
+    a, b, difference = [[cell.text for cell in row if cell.get("scope") != "rowgroup"] for row in body]
 
     assert a == ["A Model A", "", "33.3", "−4.6 to 71.3", "15.3", "20 … 50", "3"]
     assert b == ["B Model B", "", "5", "−58.5 to 68.5", "7.1", "0 … 10", "2 of 3"]

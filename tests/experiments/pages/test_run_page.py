@@ -370,7 +370,6 @@ def test_another_run_text_word_or_language_is_another_fragment_and_those_asked_f
     assert [kept.of(["long"], lambda: "x" * 11), kept.of(["long"], lambda: "again")] == ["x" * 11, "again"]
 
 
-@pytest.mark.django_db
 def test_a_page_asks_as_little_of_a_long_run_as_of_a_short_one(browser, played):
     asked = []
     for turns in (1, 4):

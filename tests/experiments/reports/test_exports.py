@@ -245,9 +245,6 @@ def test_of_a_run_that_failed_and_one_that_came_to_a_limit(played, log):
     assert (limited.samples[0].limit.type, limited.samples[0].limit.limit) == ("token", 300)
 
 
-SCOUTED = Path(__file__).parents[2] / "interop" / "scouted.py"
-
-
 @pytest.mark.system
 @pytest.mark.django_db(transaction=True)
 def test_a_scan_finds_every_message_call_span_and_score_of_three_workflows(played, alice, with_totals, tmp_path):
@@ -259,7 +256,8 @@ def test_a_scan_finds_every_message_call_span_and_score_of_three_workflows(playe
     for run in runs.values():
         (logs / log_name(run, "eval")).write_bytes(inspect_archive(with_totals(run)))
 
-    command = [sys.executable, SCOUTED, logs, tmp_path / "results"]
+    scouted = Path(__file__).parents[2] / "interop" / "scouted.py"
+    command = [sys.executable, scouted, logs, tmp_path / "results"]
     scanned = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert scanned.returncode == 0, scanned.stderr[-3000:]
     found = {row["task"].rpartition("/")[2]: row for row in json.loads(scanned.stdout.splitlines()[-1]).values()}

@@ -14,7 +14,7 @@ from experiments.tasks import clock
 from tests.experiments.debated import ROUND_1
 from tests.experiments.deliberating import fresh
 from tests.experiments.engine.talks import assert_same_page
-from tests.experiments.seats.conftest import seat_of
+from tests.experiments.seats.test_pages import seat_of
 
 pytestmark = pytest.mark.django_db
 

@@ -36,7 +36,6 @@ def nested(depth):
     return '{"points": ' * (depth - 1) + "{}" + "}" * (depth - 1)
 
 
-SIDE = {**dict.fromkeys(RANGES, 0.5), "notes": "x", "confidence": 0.5}
 ORIGINAL = "I would offer you ten apples."
 LABELS = labels_for(2)
 
@@ -62,7 +61,7 @@ def parsed(read, *more):
 
 
 WORKFLOWS = {
-    "judge": ({"A": SIDE, "dynamics": "x"}, judged),
+    "judge": ({"A": {**dict.fromkeys(RANGES, 0.5), "notes": "x", "confidence": 0.5}, "dynamics": "x"}, judged),
     "filter": ({"text": ORIGINAL, "removed": [], "confidence": 1, "reasoning": "x"}, filtered),
     "ballot": ({"review": "x", "ranking": ["Response B", "Response A"]}, parsed(read_ballot, LABELS)),
     "repaired ballot": ({"ranking": ["Response B", "Response A"]}, parsed(read_repaired, LABELS)),

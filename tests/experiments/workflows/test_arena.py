@@ -270,19 +270,19 @@ def test_the_originals_own_words_pass_with_what_was_removed_and_a_placeholder_wh
         assert (filtered.text, filtered.status, filtered.details["changed"]) == (NOTHING_LEFT, "emptied", True), empty
 
 
-PARAPHRASES = (
-    *("I offer **three** panels. Agreed?", "panels three", "I offer **four** panels.", "i offer **three** panels."),
-    UNFILTERED + UNFILTERED,
-)
-CUT = Outcome(ok=False, text=json.dumps({"text": "I offer"}), error_kind="interrupted", error="The stream broke.")
-UNUSABLE = ("I cannot do that.", '{"removed": []}', '{"text": null}', '{"text": ["I offer"]}')
-
-
 def test_a_paraphrase_is_refused_and_the_original_passes_as_when_the_answer_cannot_be_used():
+    paraphrases = (
+        "I offer **three** panels. Agreed?",
+        "panels three",
+        "I offer **four** panels.",
+        "i offer **three** panels.",
+    )
+    unusable = ("I cannot do that.", '{"removed": []}', '{"text": null}', '{"text": ["I offer"]}')
+    cut = {"text": json.dumps({"text": "I offer"}), "error_kind": "interrupted", "error": "The stream broke."}
     for outcome, status in (
-        *((answer(text), "refused") for text in PARAPHRASES),
-        *((Outcome(text=text), "failed") for text in UNUSABLE),
-        (CUT, "failed"),
+        *((answer(text), "refused") for text in (*paraphrases, UNFILTERED + UNFILTERED)),
+        *((Outcome(text=text), "failed") for text in unusable),
+        (Outcome(ok=False, **cut), "failed"),
     ):
         filtered = read_filter(outcome, UNFILTERED)
 

@@ -208,13 +208,6 @@ def wrong(text) -> str:
     return str(raised.value)
 
 
-def replaced(name: str, number: int, **test):
-    """The problem with another test in this place."""
-    tests = [*problem()[name]]
-    tests[number] = {**tests[number], **test}
-    return problem(**{name: tests})
-
-
 def test_every_part_is_needed():
     for name in set(problem()) - {"comparison", "evaluation_criteria"}:
         for value in (None, 7, {}, "", []):
@@ -259,7 +252,8 @@ def test_inputs_and_outputs_are_any_plain_json_and_a_test_that_cannot_be_run_is_
         ({"input": "5"}, "input is not the JSON list of all arguments"),
         ({"input": ""}, "input is not valid JSON text"),
     ):
-        said = wrong(replaced("test_cases", 1, **test))
+        first, second, *others = problem()["test_cases"]
+        said = wrong(problem(test_cases=[first, {**second, **test}, *others]))
         assert said.startswith("test_cases, test 2: "), test
         assert reason in said
         assert len(said) < 500

@@ -63,13 +63,11 @@ def test_one_that_is_rate_limited_is_asked_once_a_cycle_until_it_answers_or_fail
     assert [step.key for step in play.asked("health")][4:] == ["health/2/coder-3"]
 
 
-GONE = Outcome(ok=False, error_kind="unknown_model", error="It is gone.")
-
-
 def test_only_a_model_that_cannot_be_asked_any_more_leaves_and_after_the_cycle():
+    gone = Outcome(ok=False, error_kind="unknown_model", error="It is gone.")
     for part, failure, pool in (
         *(("solution/coder-2", failure, ["1", "2", "3", "4"]) for failure in (LIMITED, OFFLINE, EMPTY)),
-        *(("solution/coder-2", failure, ["1", "3", "4"]) for failure in (BAD_KEY, GONE)),
+        *(("solution/coder-2", failure, ["1", "3", "4"]) for failure in (BAD_KEY, gone)),
         ("judge/coder-2/of/coder-1", BAD_KEY, ["1", "3", "4"]),
     ):
         play = Play(cast(4), but({f"cycle/1/{part}": failure}), cycles=2, setters="random")

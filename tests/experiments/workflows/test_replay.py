@@ -122,7 +122,6 @@ SMALL = {
     "battles": (battles.WORKFLOW, BATTLE, ("judge", "judge-2", "mirror-1")),
     "coding": (coding.WORKFLOW, {"setters": "random"}, coding.SEATS[:3]),
 }
-ROLES = {"refiner": 1500, "debater": 2000, "summarizer": 2500}
 
 
 def played(name, *, at_most, models=None, dearest=None, **config):
@@ -134,7 +133,7 @@ def played(name, *, at_most, models=None, dearest=None, **config):
         models or {seat: Model() for seat in seats},
         replace(assumptions, dearest=dearest) if dearest else assumptions,
         at_most=at_most,
-        roles=ROLES,
+        roles={"refiner": 1500, "debater": 2000, "summarizer": 2500},
     )
 
 
