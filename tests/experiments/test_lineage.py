@@ -147,7 +147,7 @@ def talk(*words, **passed_on):
     return [Said(n // 2 + 1, "AB"[n % 2], text, passed_on.get(f"p{n}", text)) for n, text in enumerate(words) if text]
 
 
-def kinds_of(comparison):
+def kinds(comparison):
     return [(row.turn, row.seat, row.kind) for row in comparison.rows]
 
 
@@ -158,7 +158,7 @@ def parts(cell):
 def test_what_both_share_from_the_beginning_is_counted_in_messages_and_whole_turns():
     found = compare(talk("a", "b", "c", "d", "e"), talk("a", "b", "c", "x", "e"))
     assert (found.shared, found.shared_turns, found.is_identical) == (3, 1, False)
-    assert kinds_of(found)[2:] == [(2, "A", "same"), (2, "B", "different"), (3, "A", "same")]
+    assert kinds(found)[2:] == [(2, "A", "same"), (2, "B", "different"), (3, "A", "same")]
 
     same = compare(talk("a", "b"), talk("a", "b"))
     assert (same.shared, same.shared_turns, same.is_identical) == (2, 1, True)
@@ -171,11 +171,11 @@ def test_what_both_share_from_the_beginning_is_counted_in_messages_and_whole_tur
 
 def test_what_only_one_said_stands_alone_and_sides_are_aligned_whoever_begins():
     found = compare(talk("a", "b", "c"), talk("a", "", "c", "d"))
-    assert kinds_of(found) == [(1, "A", "same"), (1, "B", "partial"), (2, "A", "same"), (2, "B", "partial")]
+    assert kinds(found) == [(1, "A", "same"), (1, "B", "partial"), (2, "A", "same"), (2, "B", "partial")]
     assert [row.missing for row in found.rows] == [(), (2,), (), (1,)]
 
     left = [Said(1, "A", "a", "a"), Said(1, "B", "b", "b")]
-    assert kinds_of(compare(left, list(reversed(left)))) == [(1, "A", "same"), (1, "B", "same")]
+    assert kinds(compare(left, list(reversed(left)))) == [(1, "A", "same"), (1, "B", "same")]
     asked = [Said(1, "researcher", "Why?", "Why?"), Said(1, "model", "Because.", "Because.")]
     found = compare(talk("a", "b"), asked)
     alone = {"A": (2,), "B": (2,), "researcher": (1,), "model": (1,)}
