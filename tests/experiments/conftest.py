@@ -47,6 +47,14 @@ def played(arena: Any, start: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[
 
 
 @pytest.fixture
+def bells(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One for each time that the worker which makes files was woken; none comes."""
+    rung: list[int] = []
+    monkeypatch.setattr(jobs, "wake", lambda: rung.append(1))
+    return rung
+
+
+@pytest.fixture
 def make_files() -> Callable[[], None]:
     """Makes every file of a run that waits, as the worker does."""
     return lambda: jobs.make_all(threading.Event())

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from experiments.api.serializers import JudgmentSerializer
-from experiments.models import Cycle, Event, Execution, Judgment, Message
+from experiments.models import Cycle, Execution, Judgment
 from tests.experiments.contests import DIMENSIONS, HIDDEN, REFERENCE, SHOWN, WRONG
 from tests.experiments.reports.records import CASTS, Record
 
@@ -73,7 +73,7 @@ class Contest(Record):
         self._problem(turn, seat, title)
         for number, solver in enumerate(coders, 1):
             if number in silent:
-                self._silent(turn, solver)
+                self.failed(f"cycle/{turn}/solution/{solver}", solver, turn, purpose="solution")
             else:
                 self._solution(turn, solver, passed.get(number, len(TESTS)))
                 for judge in range(1, len(coders) + 1):
@@ -84,26 +84,15 @@ class Contest(Record):
         self.turns += 1
         turn, seat = self.turns, SEATS[setter - 1]
         self._begun(turn, seat, SEATS)
-        self._ask(f"cycle/{turn}/problem", seat, turn, "problem", UNREADABLE)
+        self.asked(f"cycle/{turn}/problem", seat, turn, UNREADABLE, purpose="problem")
         data = {"turn": turn, "setter": seat, "reason": reason}
         self.step(f"cycle/{turn}/void", purpose="cycle_void", turn=turn, data=data)
         return self._row(turn, seat, SEATS, state=Cycle.State.VOID, reason=reason)
-
-    def event(self, type_: str, **data: Any) -> Event:
-        self.run.last_seq += 1
-        self.run.save(update_fields=["last_seq"])
-        return Event.objects.create(run=self.run, seq=self.run.last_seq, type=type_, data=data, at=self.now)
 
     def _begun(self, turn: int, setter: str, coders: tuple[str, ...]) -> None:
         self.step(f"cycle/{turn}", purpose="turn_started", turn=turn, data={"turn": turn})
         data = {"turn": turn, "setter": setter, "coders": list(coders)}
         self.step(f"cycle/{turn}/begun", purpose="cycle_begun", turn=turn, data=data)
-
-    def _ask(self, key: str, seat: str, turn: int, purpose: str, said: str, **fields: Any) -> Message:
-        step = self.step(key, "ask", purpose=purpose, seat=seat, turn=turn)
-        call = self.call(step, text=said)
-        same = {"raw_text": said, "text": said, "model": call.model.label, "finish_reason": "stop", "call": call}
-        return self._message(step, turn=turn, seat=seat, **{**same, **fields})
 
     def _problem(self, turn: int, seat: str, title: str) -> None:
         tests = {"shown": TESTS[: len(SHOWN)], "hidden": TESTS[len(SHOWN) :]}
@@ -112,24 +101,18 @@ class Contest(Record):
                   "comparison": "exact", "criteria": ["It handles the empty list."], "reference": REFERENCE,
                   "checks": checks, "wrong": []}  # fmt: skip
         text = f"# {title}\n\n{DESCRIPTION}"
-        self._ask(f"cycle/{turn}/problem", seat, turn, "problem", '{"title": "…"}', text=text, parsed=parsed)
+        self.asked(f"cycle/{turn}/problem", seat, turn, '{"title": "…"}', purpose="problem", text=text, parsed=parsed)
         self.step(f"cycle/{turn}/problem/parsed", purpose="message_parsed", turn=turn)
         data = {"turn": turn, "setter": seat, "title": title, "fingerprint": [1, 2, 3]}
         self.step(f"cycle/{turn}/set", purpose="problem_set", turn=turn, data=data)
         self._execution(turn, seat, f"cycle/{turn}/check/reference", "check", REFERENCE, len(TESTS))
 
-    def _silent(self, turn: int, seat: str) -> None:
-        place = {"purpose": "solution", "seat": seat, "turn": turn}
-        step = self.step(f"cycle/{turn}/solution/{seat}", "ask", state="failed", **place)
-        self.call(step, state="failed", error_kind="overloaded", error="The provider is overloaded.", finish_reason="",
-                  input_tokens=None, output_tokens=None, reasoning_tokens=None, cost=None)  # fmt: skip
-
     def _solution(self, turn: int, seat: str, passed: int) -> None:
         code = REFERENCE if passed == len(TESTS) else WRONG
         parsed = {"kind": "solution", "code": code, "explanation": f"One pass, says {seat}."}
         text = f"```python\n{code}\n```\n\nOne pass, says {seat}."
-        self._ask(f"cycle/{turn}/solution/{seat}", seat, turn, "solution", '{"solution_code": "…"}', text=text,
-                  parsed=parsed)  # fmt: skip
+        key, raw = f"cycle/{turn}/solution/{seat}", '{"solution_code": "…"}'
+        self.asked(key, seat, turn, raw, purpose="solution", text=text, parsed=parsed)
         self._execution(turn, seat, f"cycle/{turn}/execution/{seat}", "execution", code, passed)
 
     def _execution(self, turn: int, seat: str, key: str, purpose: str, code: str, passed: int) -> Execution:

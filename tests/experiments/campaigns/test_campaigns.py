@@ -30,18 +30,7 @@ from experiments.workflows.battles import rows
 from experiments.workflows.battles.campaign import campaigns, counting, voiding
 from experiments.workflows.battles.campaign.progress import progress
 from experiments.workflows.battles.prompts import PROMPTS
-from tests.experiments.campaigns.conftest import (
-    DEAD,
-    JUDGE,
-    RISEN,
-    asked,
-    join,
-    missing,
-    of,
-    runs_of,
-    serve,
-    state_of,
-)
+from tests.experiments.campaigns.conftest import DEAD, JUDGE, RISEN, asked, join, missing, of, runs_of, serve, state_of
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.usefixtures("small_runs")

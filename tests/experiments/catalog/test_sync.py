@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 
 from experiments.lab.catalog import syncing as catalog
 from experiments.models import ModelPrice, Provider, ProviderModel
+from tests.parts import in_process
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 TUESDAY = MONDAY + timedelta(days=1)
@@ -202,7 +203,7 @@ def test_every_model_is_asked_for_a_word_and_those_that_are_silent_are_named(sim
     assert "sim/cooperative: " in out.getvalue(), "without a key all are silent"
 
 
-def test_the_models_of_every_active_provider_are_listed(simulated):
+def test_the_models_of_every_active_provider_are_listed_and_one_that_does_not_answer_is_named(simulated):
     add(simulated.base_url, "--allow-private")
     said, _ = run("sync_models")
 
@@ -210,16 +211,15 @@ def test_the_models_of_every_active_provider_are_listed(simulated):
     count = ProviderModel.objects.count()
     assert f"lab: {count} listed, {count} added, 0 changed, {count} new prices, 0 gone" in said
 
+    async def silent(scope, receive, send):
+        """Ends the connection."""
 
-@pytest.mark.system
-def test_a_provider_that_does_not_answer_is_named_and_the_others_are_done(simulated):
-    Provider.objects.create(name="away", base_url="http://127.0.0.1:9/v1", allow_private=True)
-    add(simulated.base_url, "--allow-private")
-
-    with pytest.raises(CommandError, match="Nothing was changed for away"):
-        run("sync_models")
-
-    assert ProviderModel.objects.filter(provider__name="lab").exists()
+    ProviderModel.objects.all().delete()
+    with in_process.served(silent) as base_url:
+        Provider.objects.create(name="away", base_url=base_url, allow_private=True)
+        with pytest.raises(CommandError, match="Nothing was changed for away"):
+            run("sync_models")
+    assert ProviderModel.objects.filter(provider__name="lab").count() == count, "the others are done"
 
 
 def test_a_missing_key_is_named_and_nobody_is_asked_without_it(monkeypatch):

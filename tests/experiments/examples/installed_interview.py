@@ -12,7 +12,7 @@ from experiments.runs.statistics import rows
 from experiments.runs.steering import branching
 from experiments.workflows import BROKEN, REGISTRY
 from experiments.workflows.judging import services as judging
-from tests.experiments.pages.test_timeline import assert_same_page
+from tests.experiments.pages.painted import assert_same_page
 from tests.fixtures import add_model
 
 pytestmark = pytest.mark.django_db

@@ -38,11 +38,6 @@ def test_an_installed_workflow_has_everything_that_ours_have(tmp_path):
     assert ran.returncode == 0, ran.stdout[-5000:]
 
 
-def test_an_example_is_small():
-    files = [path for path in (ROOT / "examples" / "interview").rglob("*") if path.is_file() and path.suffix != ".pyc"]
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) < 400
-
-
 def test_one_that_cannot_be_loaded_is_left_out_and_named(monkeypatch, admin):
     broken = metadata.EntryPoint("riddle", "arena_riddle_that_is_not_there:WORKFLOW", workflows.GROUP)
     shadow = metadata.EntryPoint("arena", "experiments.workflows.council:WORKFLOW", workflows.GROUP)

@@ -17,22 +17,12 @@ LABELS = {
     "member-3": {"Response A": "member-1", "Response B": "member-2"},
 }
 ORDERS = {"member-1": [["member-3"], ["member-2"]], "member-2": [["member-1", "member-3"]]}
+LIMITED = {"error_kind": "rate_limited", "error": "Too many requests."}
 NO_BALLOT = "Its ranking could not be read, nor could the second one."
 
 
 class Deliberation(Record):
     """Steps under the keys that their workflow gives them."""
-
-    def asked(self, key: str, seat: str, turn: int, said: str, *, purpose: str = "reply", **fields: Any) -> Message:
-        step = self.step(key, "ask", purpose=purpose, seat=seat, turn=turn)
-        call = self.call(step, text=said, **({"model": self.models[fields.pop("by")]} if "by" in fields else {}))
-        same = {"raw_text": said, "text": said, "model": call.model.label, "finish_reason": "stop", "call": call}
-        return self._message(step, turn=turn, seat=seat, **{**same, **fields})
-
-    def failed(self, key: str, seat: str, turn: int, *, purpose: str = "reply", **fields: Any) -> None:
-        step = self.step(key, "ask", purpose=purpose, seat=seat, turn=turn, state="failed")
-        self.call(step, state="failed", error_kind="rate_limited", error="Too many requests.", finish_reason="",
-                  input_tokens=None, output_tokens=None, reasoning_tokens=None, cost=None, **fields)  # fmt: skip
 
     def sent(self, key: str, turn: int, text: str, kind: str) -> Message:
         step = self.step(key, purpose="message_sent", turn=turn)
@@ -78,11 +68,11 @@ def council(owner: Any, **run: Any) -> Deliberation:
     for seat in ("member-1", "member-2"):
         review = record.asked(f"turn/1/review/{seat}", seat, 1, REVIEW, purpose="review")
         record.ballot(seat, call=review.call, flags=["ties"] if seat == "member-2" else [])
-    record.failed("turn/1/review/member-3", "member-3", 1, purpose="review")
+    record.failed("turn/1/review/member-3", "member-3", 1, purpose="review", **LIMITED)
     record.ballot("member-3")
     record.step("turn/1/count", purpose="ballots_counted", turn=1, data=counted())
     record.stage(1, "turn/1", "conclusion", 3, 3)
-    record.failed("turn/1/conclusion", "chair", 1, purpose="conclusion")
+    record.failed("turn/1/conclusion", "chair", 1, purpose="conclusion", **LIMITED)
     record.replaced("turn/1/conclusion/chair-2", "chair", "chair-2", 1)
     record.asked("turn/1/conclusion/chair-2", "chair", 1, "Because of scattering.", purpose="conclusion", by="chair-2")
     record.completed(1)
@@ -117,7 +107,7 @@ def debate(owner: Any, **run: Any) -> Deliberation:
     points = [{"id": "p1", "contents": "Book nights a month ahead."}, {"id": "p2", "contents": "Keep a reserve."}]
     record.parsed(first, ("too_few_points",), kind="points", speaker="A", round=1, new_perspectives=points,
                   counterpoints=[])  # fmt: skip
-    record.failed("round/1/B", "B", 1)
+    record.failed("round/1/B", "B", 1, **LIMITED)
     record.replaced("round/1/B/pool-1", "B", "pool-1", 1)
     second = record.asked("round/1/B/pool-1", "B", 1, '{"speaker": "B"}', by="pool-1")
     against = [{"id": "c1", "contents": "A1.p1 ignores the weather."}]

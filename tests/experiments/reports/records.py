@@ -85,13 +85,22 @@ class Record:
         defaults = {"raw_text": said, "text": said, "model": made.model.label, "finish_reason": made.finish_reason}
         return self._message(step, call=made, turn=turn, seat=seat, **{**defaults, **fields})
 
-    def failure(self, seat: str, turn: int, error: str, *, state: str = "failed", **fields: Any) -> Call:
-        step = self.step(f"turn/{turn}/{seat}/failed/{self._seq}", "ask", purpose="reply", seat=seat, turn=turn,
-                         state="failed")  # fmt: skip
+    def asked(self, key: str, seat: str, turn: int, said: str, *, purpose: str = "reply", **fields: Any) -> Message:
+        """by: the seat whose model answered instead."""
+        step = self.step(key, "ask", purpose=purpose, seat=seat, turn=turn)
+        call = self.call(step, text=said, **({"model": self.models[fields.pop("by")]} if "by" in fields else {}))
+        same = {"raw_text": said, "text": said, "model": call.model.label, "finish_reason": "stop", "call": call}
+        return self._message(step, turn=turn, seat=seat, **{**same, **fields})
+
+    def failed(self, key: str, seat: str, turn: int, *, purpose: str = "reply", **fields: Any) -> Call:
+        step = self.step(key, "ask", purpose=purpose, seat=seat, turn=turn, state="failed")
+        without = dict.fromkeys(("input_tokens", "output_tokens", "reasoning_tokens", "cost"))
+        same = {"state": "failed", "error_kind": "overloaded", "error": "The provider is overloaded.", **without}
+        return self.call(step, **{**same, "finish_reason": "", **fields})
+
+    def failure(self, seat: str, turn: int, error: str, **fields: Any) -> Call:
         self._seq += 1
-        return self.call(step, **{"state": state, "error": error, "error_kind": "overloaded", "finish_reason": "",
-                                  "input_tokens": None, "output_tokens": None, "reasoning_tokens": None, "cost": None,
-                                  **fields})  # fmt: skip
+        return self.failed(f"turn/{turn}/{seat}/failed/{self._seq}", seat, turn, error=error, **fields)
 
     def judged(self, turn: int, scores: dict[str, Any] | None = None, **fields: Any) -> None:
         """scores: by subject; None for one that the judge gave nothing for."""

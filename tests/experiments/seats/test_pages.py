@@ -22,11 +22,22 @@ from experiments.runs.seats.answer_forms import AnswerForm
 from experiments.setup.casting import checked_cast, checked_config
 from experiments.setup.estimates import estimate
 from experiments.workflows.debate.answers import Actions, Points
-from tests.experiments.seats.conftest import seat_of
 from tests.fixtures import signed_in
 from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def played(debate, start, drive, bob):
+    """A debate between Bob in seat A, somebody invited in seat B, and a model."""
+    run = start(debate(A={"user": "bob"}, B={"name": "P07", "seconds": 900}, mode="automatic", refine=False))
+    drive()
+    return Run.objects.with_totals().get(pk=run.pk)
+
+
+def seat_of(run, seat):
+    return SeatedPerson.objects.select_related("experiment", "person").get(experiment=run.experiment, seat=seat)
 
 
 def page_of(client, seated):

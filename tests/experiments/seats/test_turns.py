@@ -12,14 +12,11 @@ from experiments.runs.seats import turns
 from experiments.runs.steering import branching, steering
 from experiments.tasks import clock
 from tests.experiments.debated import ROUND_1
+from tests.experiments.deliberating import fresh
 from tests.experiments.engine.talks import assert_same_page
-from tests.experiments.seats.conftest import seat_of
+from tests.experiments.seats.test_pages import seat_of
 
 pytestmark = pytest.mark.django_db
-
-
-def now(run):
-    return Run.objects.select_related("experiment").get(pk=run.pk)
 
 
 @pytest.fixture
@@ -27,7 +24,7 @@ def played(debate, start, drive, bob):
     """A debate between Bob in seat A and models, at Bob's first turn."""
     run = start(debate(A={"user": "bob"}, mode="automatic", refine=False))
     drive()
-    return now(run)
+    return fresh(run)
 
 
 def turn(run, seat):
@@ -60,7 +57,7 @@ def test_a_debate_waits_for_the_person_without_a_worker_and_goes_on_with_the_ans
     assert any("telescope" in one["text"] for one in asked.shown)
     drive()
 
-    assert now(played).state == "completed"
+    assert fresh(played).state == "completed"
     said = played.messages.get(step__key="round/1/A")
     assert (said.raw_text, said.model, said.call) == (ROUND_1["A"], "", None)
     assert said.operator == {"kind": "seated", "by": "bob"}
@@ -72,7 +69,7 @@ def test_a_debate_waits_for_the_person_without_a_worker_and_goes_on_with_the_ans
     child = branching.branch(played.messages.get(step__key="round/1/B"), by=alice)
     drive()
     assert child.messages.get(step__key="round/1/A").operator == {"kind": "seated", "by": "bob"}
-    assert now(child).state == "completed"
+    assert fresh(child).state == "completed"
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again_and_a_paused_run_takes_it_and_waits(
@@ -85,11 +82,11 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_and_a_paused_run_takes
     Run.objects.filter(pk=played.pk).update(is_held=True)
     answer(played, "A", ROUND_1["A"], bob)
     drive()
-    assert (now(played).state, played.calls.exists()) == ("waiting", False)
-    steering.release(now(played), by=alice)
+    assert (fresh(played).state, played.calls.exists()) == ("waiting", False)
+    steering.release(fresh(played), by=alice)
     drive()
-    assert now(played).state == "completed"
-    assert now(played).messages.get(step__key="round/1/A").parsed["kind"] == "points"
+    assert fresh(played).state == "completed"
+    assert fresh(played).messages.get(step__key="round/1/A").parsed["kind"] == "points"
 
 
 def test_after_the_time_limit_the_turn_is_absent_with_its_reason(played, bob, drive):
@@ -100,7 +97,7 @@ def test_after_the_time_limit_the_turn_is_absent_with_its_reason(played, bob, dr
     step = played.steps.get(key="round/1/A")
     assert (step.state, step.data["outcome"]["error_kind"]) == (Step.State.FAILED, "absent")
     assert "gave no answer within" in step.data["outcome"]["error"]
-    assert now(played).state == "completed"
+    assert fresh(played).state == "completed"
     assert not played.messages.filter(seat="A").exists()
     assert played.events.filter(type="person_absent", data__seat="A").count() == 1
     with pytest.raises(AlreadyAnswered):
@@ -143,7 +140,7 @@ def test_a_restarted_worker_asks_nothing_twice(played, bob, drive):
     answer(played, "A", ROUND_1["A"], bob)
     Run.objects.filter(pk=played.pk).update(state="running", lease_until=None)  # its worker died
     drive()
-    assert now(played).state == "completed"
+    assert fresh(played).state == "completed"
     assert played.messages.filter(seat="A").count() == 1
 
 
@@ -152,16 +149,16 @@ def test_an_arena_that_failed_for_an_absent_person_asks_again_when_it_is_resumed
     drive()
     lets_pass(run, "A")
     drive()
-    assert (now(run).state, now(run).stop_reason) == ("failed", "absent")
+    assert (fresh(run).state, fresh(run).stop_reason) == ("failed", "absent")
 
-    assert actions.resume(now(run), by=alice)
+    assert actions.resume(fresh(run), by=alice)
     drive()
     assert turn(run, "A").seconds_left > 50
     answer(run, "A", "Good morning.", bob)
     drive()
     first = run.messages.first()
     assert (first.seat, first.raw_text) == ("A", "Good morning.")
-    assert now(run).state == "completed"
+    assert fresh(run).state == "completed"
     assert_same_page(run)
 
 
@@ -179,7 +176,7 @@ def test_a_council_with_a_person_who_answers_and_ranks_for_no_other_seat(council
     turns.answer(seat_of(run, "member-1"), by=bob, step_id=asked.step.pk, text=ballot)
     drive()
 
-    assert now(run).state == "completed"
+    assert fresh(run).state == "completed"
     own = run.ballots.get(reviewer="member-1")
     assert (own.model, own.call, len(own.order)) == ("", None, 2)
     assert run.messages.filter(seat="chair").exists()

@@ -1,4 +1,4 @@
-"""Setting up a contest: the pool, its shortcuts and complaints, what it may cost, and where no code can be run."""
+"""Setting up councils and contests: defaults, presets, shortcuts, complaints, what it may cost, and who takes part."""
 
 import re
 
@@ -7,13 +7,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from experiments.library.instruments import services
-from experiments.models import Experiment, Run, SandboxHost
+from experiments.models import Experiment, Preset, Run, SandboxHost
 from experiments.setup import estimates
 from experiments.setup.forms import setup_form
 from tests.fixtures import add_model
 
 MODELS = ("sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0")
-ADDRESS = "/coding/"
+COUNCIL, ADDRESS = "/council/", "/coding/"
 
 
 @pytest.fixture(autouse=True)
@@ -104,3 +104,51 @@ def test_the_state_of_the_sandbox_stands_beside_the_form_and_without_one_nothing
     text = read(browser.get(ADDRESS)).find(class_="sandbox-state is-unsafe")[0].text
     assert "1 of 1 layers work" in text
     assert "network namespace it has no network" in text
+
+
+def test_members_sit_in_the_order_of_their_rows_and_the_council_asked_last_is_offered_again(browser, form):
+    rows = {"members-4-model": MODELS[2], "members-4-temperature": "1.5", "members-0-model": ""}
+    rows |= {"members-2-model": MODELS[0], "members-1-model": MODELS[2], "members-3-model": "", "members-5-model": ""}
+    others = {name: value for name, value in form(COUNCIL, question="Why?").items() if not name.startswith("members")}
+    browser.post(COUNCIL, others | rows)
+
+    experiment = Experiment.objects.get()
+    assert [p.seat for p in experiment.participants.all()][:3] == ["member-1", "member-2", "member-3"]
+    assert list(cast(experiment).values())[:3] == [MODELS[2], MODELS[0], MODELS[2]]
+    assert experiment.participants.get(seat="member-1").params == {"temperature": 1.5}
+    again, seated = form(COUNCIL), cast(experiment)
+    assert [again[f"members-{n}-model"] for n in range(4)] == [MODELS[2], MODELS[0], MODELS[2], ""]
+    assert (again["seat-chair-model"], again["question"]) == (seated["chair"], "")
+
+
+def test_a_council_is_kept_under_a_name_used_without_losing_what_was_typed_and_shared_by_its_owner_alone(
+    browser, form, read, charlies
+):
+    sent = form(COUNCIL, question="Half a question", system_prompt="Be brief.") | {"preset_name": "Clones"}
+    sent |= {f"members-{n}-model": MODELS[1] for n in range(3)}
+    page = read(browser.post(reverse("council-presets"), sent))
+    [preset] = Preset.objects.all()
+    assert (preset.workflow, preset.name, preset.shared) == ("council", "Clones", False)
+    assert preset.config["config"]["system_prompt"] == "Be brief."
+    assert set(preset.config["cast"]) >= {"member-1", "member-2", "member-3", "chair"}
+    assert page.form(id="setup")["question"] == "Half a question"
+    for name, said in (("Clones", "already"), ("", "cannot be empty")):
+        assert said in read(browser.post(reverse("council-presets"), sent | {"preset_name": name})).text
+    assert Preset.objects.count() == 1
+
+    page = read(browser.post(COUNCIL, form(COUNCIL, question="My question") | {"load": str(preset.pk)}))
+    filled = page.form(id="setup")
+    assert [filled[f"members-{n}-model"] for n in range(3)] == [MODELS[1]] * 3
+    assert filled["question"] == "My question"
+    assert not Run.objects.exists()
+
+    presets, key = reverse("council-presets"), str(preset.pk)
+    seen = [charlies.get(f"{COUNCIL}?preset={key}").status_code]
+    for deed in ("share", "unshare"):
+        browser.post(presets, form(COUNCIL) | {deed: key})
+        seen.append(charlies.get(f"{COUNCIL}?preset={key}").status_code)
+        assert charlies.post(presets, {deed: key}).status_code == 404
+
+    assert seen == [404, 200, 404]
+    assert browser.post(reverse("council-preset-delete", args=[key]), form(COUNCIL)).status_code == 200
+    assert not Preset.objects.exists()
