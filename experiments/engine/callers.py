@@ -134,6 +134,10 @@ class CallerProcess:
         self._heartbeat, self._look = Every(BEAT_SECONDS), Every(POLL_SECONDS)
         self._inheritance = Every(INHERIT_SECONDS)
         self._is_known = False  # our row is in the database
+        # Read again and again: put together once, since that takes most of a query's time.
+        self._unclaimed = HandedCall.objects.unclaimed().order_by("pk").values_list("pk", flat=True)
+        self._claimed = HandedCall.objects.filter(caller=self._id, answered__isnull=True)
+        self._wanted = self._claimed.values_list("pk", "stop_requested")
 
     @property
     def calls(self) -> int:
@@ -221,16 +225,14 @@ class CallerProcess:
 
     def _claim(self) -> None:
         room = settings.CALLS_PER_CALLER - len(self._mine)
-        waiting = HandedCall.objects.unclaimed()
-        if room > 0 and (ids := list(waiting.order_by("pk").values_list("pk", flat=True)[:room])):
-            waiting.filter(pk__in=ids).update(caller=self._id)
+        if room > 0 and (ids := list(self._unclaimed[:room])):
+            HandedCall.objects.unclaimed().filter(pk__in=ids).update(caller=self._id)
 
     def _look_after_mine(self) -> None:
         """Begin what was claimed. Stop what is to be stopped, and what the drivers have given up."""
-        rows = HandedCall.objects.filter(caller=self._id, answered__isnull=True)
-        wanted = dict(rows.values_list("pk", "stop_requested"))
+        wanted = dict(self._wanted.all())
         if new := wanted.keys() - self._mine.keys():
-            for call_id, run_id, order in rows.filter(pk__in=new).values_list("pk", "call__run", "order"):
+            for call_id, run_id, order in self._claimed.filter(pk__in=new).values_list("pk", "call__run", "order"):
                 self._begin(call_id, run_id, order)
         for call_id in self._mine.keys() - self._ended.keys() - self._stopped:
             if wanted.get(call_id, True):

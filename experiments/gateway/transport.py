@@ -17,7 +17,7 @@ from experiments.gateway.addresses import is_allowed
 from experiments.gateway.errors import ForbiddenAddress
 
 IDLE_SECONDS = 30.0
-MANY_STREAMS, GATHER_SECONDS = 30, 0.1  # from so many on, pieces are gathered for so long
+MANY_STREAMS, GATHER_SECONDS = 30, 0.1  # from so many on, pieces are left to gather for so long
 _AUTOMATIC = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")  # headers that aiohttp adds by itself
 _FAILURES = (aiohttp.ClientError, OSError, ValueError)  # ValueError: a header that cannot be sent
 
@@ -51,17 +51,16 @@ class _Resolver(AbstractResolver):
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body in the pieces in which it arrives. Where its transport has many, what arrives is gathered and read
-    together: a large piece takes little more processor time than a small one. The end of a body is never delayed."""
+    """The body in the pieces in which it arrives. Where its transport has many, what arrives waits in the system's
+    buffer and is read together: a large piece takes little more processor time than a small one. So does an end.
+    """
 
     def __init__(self, answer: aiohttp.ClientResponse, beside: set["_Body"]) -> None:
         self._answer, self._beside = answer, beside
-        self._gathering: asyncio.Future[None] | None = None
         beside.add(self)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         content = self._answer.content
-        content.on_eof(self._gathered)
         try:
             while data := await content.readany():
                 yield data
@@ -71,17 +70,15 @@ class _Body(httpx.AsyncByteStream):
             raise _translated(error) from error
 
     async def _gather(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._gathering = loop.create_future()
-        timer = loop.call_later(gathering_seconds(loop.time()), self._gathered)
+        connection = self._answer.connection
+        if connection is None or connection.transport is None:
+            return
+        transport = connection.transport
+        transport.pause_reading()
         try:
-            await self._gathering
+            await asyncio.sleep(gathering_seconds(asyncio.get_running_loop().time()))
         finally:
-            timer.cancel()
-
-    def _gathered(self) -> None:
-        if self._gathering is not None and not self._gathering.done():
-            self._gathering.set_result(None)
+            transport.resume_reading()
 
     async def aclose(self) -> None:
         self._answer.close()  # a connection whose answer was read to its end has been given back already

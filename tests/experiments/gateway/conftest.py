@@ -15,6 +15,7 @@ from tests.parts.virtual_time import VirtualLoop
 
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 KEY = "sk-canary-0123456789"
+SYSTEM_BUFFER = 1 << 16  # bytes that arrive though nobody reads
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Any]:
@@ -107,10 +108,14 @@ class Connection(asyncio.Transport):
 
     async def _play(self, replay: Replay) -> None:
         pieces = [replay.raw[start : start + replay.size] for start in range(0, len(replay.raw), replay.size)]
+        arrived = b""
         while pieces or replay.endless:
             await asyncio.sleep(replay.pause)
-            await self._may_read.wait()
-            self._protocol.data_received(pieces.pop(0) if pieces else replay.endless)
+            arrived += pieces.pop(0) if pieces else replay.endless
+            if self._may_read.is_set() or len(arrived) >= SYSTEM_BUFFER or not (pieces or replay.endless):
+                await self._may_read.wait()
+                self._protocol.data_received(arrived)
+                arrived = b""
         await asyncio.sleep(replay.pause)
         if replay.then in ("close", "reset"):
             self._lost(ConnectionResetError("connection reset by peer") if replay.then == "reset" else None)
