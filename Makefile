@@ -35,7 +35,7 @@ test-system: setup-dev ## the tests with processes, servers and browsers
 	$(SYSTEM) -m "system and not exhaustive"
 
 test-postgresql: setup-dev ## the tests that depend on the database, on PostgreSQL
-	ARENA_TEST_DATABASE=postgresql $(SYSTEM) -m "databases and not exhaustive"
+	ARENA_TEST_DATABASE=postgresql $(SYSTEM) --numprocesses 2 -m "databases and not exhaustive"
 
 test-fast: setup-dev ## the tests that start no process, open no port and wait for nothing
 	$(MANAGE) compile_translations --verbosity 0
