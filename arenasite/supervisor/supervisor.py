@@ -67,10 +67,12 @@ class Supervisor:
             self._look()
 
     def stop(self) -> None:
-        """End everything, rank by rank. Returns when nothing is left."""
+        """End everything, rank by rank. Returns when nothing is there but what is left to end by itself."""
         for rank in sorted({child.rank for child in self._children}):
             group = [child for child in self._children if child.rank == rank]
-            stop_together(group, hurry=lambda: self._signals > 1)
+            for child in stop_together(group, hurry=lambda: self._signals > 1):
+                pid = child.process.pid if child.process else 0
+                self._say(f"{child.name} hears out the answers that are under way, and ends by itself (process {pid}).")
         self._children.clear()
 
     def _look(self) -> None:

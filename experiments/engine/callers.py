@@ -8,6 +8,7 @@ as it comes. A fourth one spools it. So a database that stands still stops no st
 import asyncio
 import logging
 import queue
+import signal
 import threading
 import time
 from collections import Counter
@@ -305,6 +306,7 @@ class CallerWorker(BaseWorker):
     def work(self, *args: Any, **kwargs: Any) -> bool:
         BaseWorker.current = self
         self._install_signal_handlers()  # type: ignore[no-untyped-call]  # rq has it untyped
+        signal.signal(signal.SIGHUP, self.request_stop)
         self.register_birth()  # type: ignore[no-untyped-call]  # rq has it untyped
         spare_what_is_loaded()
         job_queue.enqueue_in_background()
@@ -317,8 +319,8 @@ class CallerWorker(BaseWorker):
         return True
 
     def request_stop(self, signum: int, frame: Any) -> None:
-        """The second signal ends it at once."""
-        if self._drain.is_set():
+        """The second signal ends it at once, but for SIGHUP, which only says that the supervisor has ended."""
+        if self._drain.is_set() and signum != signal.SIGHUP:
             self._leave.set()
         self._drain.set()
 

@@ -21,6 +21,7 @@ OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API
 PARTS = {  # the name of a process, and the command that it was started with
     "web": re.compile(r"web(-\d+)?\n"),
     "worker": re.compile(r"worker-\d+\n"),
+    "caller": re.compile(r"caller-\d+\n"),
     "reports": re.compile(r"reports\n"),
     "simulated": re.compile(r".*\n.*experiments\.gateway\.simulated"),
     "redis": re.compile(r".*\n.*valkey-server"),

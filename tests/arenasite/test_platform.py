@@ -273,19 +273,24 @@ def models():
         yield models
 
 
-def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(start, models, tmp_path):
-    data = tmp_path / "data"
+def _speaking_platform(start, models, data, **changes):
+    """A platform with runs of which each has said something."""
     prepare = PREPARE.replace("BASE", repr(models.base_url)).replace("MODEL", repr(MODEL))
     with_tables(data)
     told = manage("shell", "-v0", "-c", prepare, ARENA_DATA=str(data))
     assert told.returncode == 0, told.stderr
-    started = start("--workers", "1", data=data, ARENA_DRAIN_SECONDS="120").wait_until_ready()
+    started = start("--workers", "1", data=data, **changes).wait_until_ready()
     headers = {"Authorization": f"Bearer {told.stdout.split()[-1]}"}
     with httpx.Client(base_url=f"http://localhost:{started.port}/api/", headers=headers, timeout=120) as api:
         made = api.post("experiments/", json=EXPERIMENT)
         assert made.status_code == 201, made.text
         assert api.post(f"experiments/{made.json()['id']}/start/", json={"repeats": RUNS}).status_code == 201
     wait_until(lambda: _speaking(models) == RUNS, "all runs to speak")
+    return started
+
+
+def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(start, models, tmp_path):
+    started = _speaking_platform(start, models, tmp_path / "data", ARENA_DRAIN_SECONDS="120")
 
     code = started.end()
 
@@ -305,6 +310,23 @@ def test_an_update_in_the_middle_of_answers_repeats_nothing_and_loses_nothing(st
     assert len({step for _, step, *_ in calls}) == len(calls) == RUNS * TURNS * 2
     assert {tuple(outcome) for _, _, *outcome in calls} == {("completed", 1)}
     assert set(said) <= set(_rows(again, SAID))
+
+
+def test_an_update_waits_for_no_answer_of_a_caller_and_breaks_none_off(start, models, tmp_path):
+    callers = {"ARENA_CALLERS": "1", "ARENA_DRAIN_SECONDS": "0"}
+    with models.held():
+        started = _speaking_platform(start, models, tmp_path / "data", **callers)
+        [old] = started.pids("caller")
+        assert started.end() == 0
+        assert started.all_pids() == [old]
+        assert f"(process {old})." in started.output
+
+        again = start("--workers", "1", data=started.data, **callers).wait_until_ready()
+        assert _speaking(models) == RUNS == len(models.ledger())
+    wait_until(lambda: _rows(again, STATES) == [("completed", 1)] * RUNS, "all runs to complete")
+    assert {row["outcome"] for row in models.ledger()} == {"finished"}
+    assert len(models.ledger()) == RUNS * TURNS * 2
+    wait_until(lambda: old not in again.all_pids(), "the old caller to end")
 
 
 def _speaking(models):

@@ -1,13 +1,10 @@
 """A whole platform in demo mode, and people in real browsers."""
 
-import asyncio
 import json
 import re
-import threading
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +25,6 @@ FLAGS = [
 ]
 AXE = Path(axe.__file__).parent / "axe.min.js"
 PATIENCE = 120_000  # milliseconds
-HELD_AFTER = 10  # tokens
 RUN = re.compile(r"/runs/[0-9a-f-]{36}/")
 LIVE = "[data-live] [data-text]"
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -165,26 +161,6 @@ class Lab:
         """What the database has of the latest reply."""
         calls = self.ask("GET", f"runs/{run}/calls/")["results"]
         return str(next((call["text"] for call in reversed(calls) if call["purpose"] == "reply"), ""))
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Within it the paced models fall silent after a few words, until it ends. Whoever is slow misses nothing."""
-        pacer, due, let = self.paced.app.pacer, self.paced.app.pacer._due, threading.Event()
-        silent: dict[float, float] = {}
-
-        async def due_when_let(began: float, sent: int, tps: float) -> int:
-            if sent >= HELD_AFTER and began not in silent:
-                fell_silent = time.monotonic()
-                await asyncio.to_thread(let.wait)
-                silent[began] = time.monotonic() - fell_silent
-            count = await due(began + silent.get(began, 0), sent, tps)
-            return count if let.is_set() or sent >= HELD_AFTER else min(count, HELD_AFTER - sent)
-
-        pacer._due = due_when_let
-        try:
-            yield
-        finally:
-            let.set()
 
 
 @pytest.fixture(scope="package")

@@ -138,7 +138,7 @@ def test_where_no_websocket_gets_through_the_page_follows_the_run_to_its_end_and
     page.add_init_script(BLOCK)
     forbidding.add_init_script(FORBID)
     asked: list[str] = []
-    with lab.held():
+    with lab.paced.held():
         run = lab.start(a=SLOW_MODEL, filter=False)
         for one in (page, forbidding):
             one.goto(f"{lab.url}/runs/{run}/")

@@ -22,7 +22,7 @@ def test_a_whole_cycle_is_watched_live_and_read_on_a_narrow_screen(lab: Lab, sig
         rows.nth(number).locator("select").first.select_option(model)
     page.locator("#id_cycles").fill("1")
     expect(page.locator("#estimate")).to_contain_text("divide evenly with 3 cycles")
-    with lab.held():
+    with lab.paced.held():
         page.locator("#start").click()
         page.wait_for_url(RUN)
         expect(page.locator(".phase[data-phase=problem]")).to_have_attribute("data-state", "active")

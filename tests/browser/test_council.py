@@ -41,7 +41,7 @@ def test_a_council_from_its_question_to_the_next_one(lab: Lab, sign_in: SignIn) 
     page.fill("#id_question", "Why is the")
     page.press("#id_question", "Shift+Enter")
     page.keyboard.type("sky blue?")
-    with lab.held():
+    with lab.paced.held():
         page.press("#id_question", "Enter")
         page.wait_for_url(RUN)
         page.evaluate("window.isSame = true")
@@ -88,7 +88,7 @@ def test_a_council_from_its_question_to_the_next_one(lab: Lab, sign_in: SignIn) 
 
 def test_a_question_asked_too_early_waits_for_its_turn(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
-    with lab.held():
+    with lab.paced.held():
         run = begin(lab, *MEMBERS)
         page.goto(f"{lab.url}/runs/{run}/")
         expect(page.locator("#slot-question-1")).to_contain_text("sky")

@@ -35,13 +35,13 @@ def test_a_debate_of_two_rounds_from_its_set_up_to_its_summary(lab: Lab, sign_in
     page.select_option("#id_seat-B-model", LATE)
     page.locator("summary", has_text="Refiner").click()
     page.select_option("#id_seat-refiner-model", PACED_MODEL)
-    with lab.held():
+    with lab.paced.held():
         page.press("#id_prompt", "Control+Enter")
         page.wait_for_url(RUN)
         live_text_shows_no_brace(page, "#slot-refine")
 
     expect(page.locator("#pause-text")).to_be_visible()
-    with lab.held():
+    with lab.paced.held():
         # Answers join the prompt; what is typed outlives a reload and another language; sent, it is locked
         editor = page.locator("#pause-text")
         expect(editor).to_have_value(re.compile("telescope"))

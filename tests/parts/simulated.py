@@ -1,5 +1,6 @@
 """The simulated provider, and other ASGI apps, served over HTTP from a thread of this process."""
 
+import asyncio
 import contextlib
 import threading
 import time
@@ -14,6 +15,8 @@ from experiments.gateway.simulated.models import DEFAULT_TPS
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Ledger, Pacer
 
+HELD_AFTER = 10  # tokens
+
 
 @dataclass(frozen=True, slots=True)
 class Running:
@@ -27,6 +30,26 @@ class Running:
 
     def clear_ledger(self) -> None:
         self.app.ledger = Ledger()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Within it the models fall silent after a few words, until it ends. Whoever is slow misses nothing."""
+        pacer, due, let = self.app.pacer, self.app.pacer._due, threading.Event()
+        silent: dict[float, float] = {}
+
+        async def due_when_let(began: float, sent: int, tps: float) -> int:
+            if sent >= HELD_AFTER and began not in silent:
+                fell_silent = time.monotonic()
+                await asyncio.to_thread(let.wait)
+                silent[began] = time.monotonic() - fell_silent
+            count = await due(began + silent.get(began, 0), sent, tps)
+            return count if let.is_set() or sent >= HELD_AFTER else min(count, HELD_AFTER - sent)
+
+        pacer._due = due_when_let
+        try:
+            yield
+        finally:
+            let.set()
 
 
 @contextlib.contextmanager
