@@ -134,6 +134,7 @@ class CallerProcess:
         self._stopped: set[UUID] = set()  # by their drivers
         self._heartbeat, self._look = Every(BEAT_SECONDS), Every(POLL_SECONDS)
         self._inheritance = Every(INHERIT_SECONDS)
+        self._wakeups = wakeups.Listener(lambda *heard: self._executor.results.put(WakeUp(*heard)), wakeups.CALLS)
         self._is_known = False  # our row is in the database
         # Read again and again: put together once, since that takes most of a query's time.
         self._unclaimed = HandedCall.objects.unclaimed().order_by("pk").values_list("pk", flat=True)
@@ -148,12 +149,11 @@ class CallerProcess:
         return self._executor.paused_providers()
 
     def serve(self) -> None:
-        listener = wakeups.Listener(lambda *heard: self._executor.results.put(WakeUp(*heard)), wakeups.CALLS)
         done = threading.Event()
         spooler = threading.Thread(target=self._spool_forever, args=[done], name="spool", daemon=True)
         self._executor.start()
         self._text_writer.start()
-        listener.start()
+        self._wakeups.start()
         spooler.start()
         try:
             while not self._stop.is_set():
@@ -163,7 +163,7 @@ class CallerProcess:
                 self._executor.stop_unsent()
                 self._round()
         finally:
-            listener.end()
+            self._wakeups.end()
             self._text_writer.close()
             done.set()
             spooler.join()
@@ -191,6 +191,8 @@ class CallerProcess:
                 spool.inherit()
             self._store()
             if self._look.is_due():
+                if self._wakeups.is_alone:
+                    self._look.due = time.monotonic() + wakeups.ALONE_SECONDS
                 if not self._stop.is_set():
                     self._claim()
                 self._look_after_mine()

@@ -15,6 +15,7 @@ from experiments.tasks import job_queue
 QUEUED, EXECUTED = "arena:runs:queued", "arena:executions:ended"
 CALLS, ANSWERS = "arena:callers:calls", "arena:callers:answers"
 LISTEN_SECONDS, RETRY_SECONDS = 1.0, 1.0
+ALONE_SECONDS = 0.08  # between two looks at the database where no wake-ups come
 
 
 def wake(channel: str, about: str = "") -> None:
@@ -32,12 +33,15 @@ def _publish(channel: str, about: str) -> None:
 
 
 class Listener(threading.Thread):
-    """Calls `heard`, in this thread, for each wake-up of the channels, with the channel and what it is about."""
+    """Calls `heard`, in this thread, for each wake-up of the channels, with the channel and what it is about. is_alone:
+    Redis is away.
+    """
 
     def __init__(self, heard: Callable[[str, str], None], *channels: str) -> None:
         super().__init__(name="wake-ups", daemon=True)
         self._heard, self._channels = heard, channels
         self._end = threading.Event()
+        self.is_alone = False
 
     def end(self) -> None:
         """It ends within LISTEN_SECONDS. Nothing has to wait for it: it is a daemon."""
@@ -48,11 +52,13 @@ class Listener(threading.Thread):
             try:
                 self._listen()
             except (RedisError, OSError):
+                self.is_alone = True
                 self._end.wait(RETRY_SECONDS)
 
     def _listen(self) -> None:
         with counting.connect().pubsub(ignore_subscribe_messages=True) as messages:
             messages.subscribe(*self._channels)
+            self.is_alone = False
             while not self._end.is_set():
                 if message := messages.get_message(timeout=LISTEN_SECONDS):
                     self._heard(message["channel"], message["data"])
