@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from benchmarks.parts import PYTHON, Parts, free_port, platform
+from benchmarks.reading import CALLER
 
 RATE = 50
 LEDGER = "ledger.jsonl"  # of the provider: each request that it has served
@@ -27,17 +28,15 @@ def main() -> None:
         delay(parts, runs=20, viewers=200)
         capacity(parts)
         two_workers(parts, runs=200, viewers=20)
+    with platform() as parts:
+        callers_without_redis(parts)
 
 
 def wall_time(parts: Parts, times: int = 5) -> None:
     """A run of two turns, filtered and judged, against the sum of its requests' times at the provider."""
-    cast = {"judge": True, "filter": True, "max_turns": 2}
     ratios, gaps = [], []
     for _ in range(times):
-        body = {"workflow": "arena", "config": {"prompt": "Share seven panels.", "gap_seconds": 0, **cast}}
-        seats = dict(zip(("A", "B", "judge", "filter"), [*SPEAKERS[:2], *TOOLS], strict=True))
-        body["cast"] = {seat: {"model": model} for seat, model in seats.items()}
-        run, seconds = played(parts, body)
+        run, seconds = played(parts, talk(turns=2))
         requests = sorted(at_provider(parts, run).values())
         ratios.append(seconds / sum(ended - received for received, ended in requests))
         gaps += [later[0] - earlier[1] for earlier, later in pairwise(requests)]
@@ -47,6 +46,35 @@ def wall_time(parts: Parts, times: int = 5) -> None:
     )
     p50, p95 = (1000 * statistics.quantiles(gaps, n=20)[place] for place in (9, 18))
     print(f"end of a request until the next one arrives   {p50:.0f} ms, p95 {p95:.0f} ms   (of {len(gaps)})")
+
+
+def talk(*, turns: int) -> dict[str, Any]:
+    """An experiment of two models, filtered and judged."""
+    seats = dict(zip(("A", "B", "judge", "filter"), [*SPEAKERS[:2], *TOOLS], strict=True))
+    config = {"prompt": "Share seven panels.", "gap_seconds": 0, "judge": True, "filter": True, "max_turns": turns}
+    return {"workflow": "arena", "config": config, "cast": {seat: {"model": model} for seat, model in seats.items()}}
+
+
+def callers_without_redis(parts: Parts) -> None:
+    """A run whose calls a caller makes, from the moment on when Redis has gone and nobody is woken."""
+    parts.stop("worker")
+    parts.environment["ARENA_CALLERS"] = "1"
+    parts.start("worker", PYTHON, "manage.py", "rqworker", "engine", "-v", "0")
+    parts.start("caller", PYTHON, "manage.py", "rqworker", "callers", "--worker-class", CALLER, "-v", "0")
+    start_simulated(parts)
+    experiment = parts.ask("POST", "experiments/", talk(turns=4))
+    [run] = parts.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
+    while not (parts.folder / LEDGER).exists() or not at_provider(parts, run["id"]):
+        time.sleep(0.1)
+    parts.stop("redis")
+    gone = time.time()
+    parts.wait_for([run["id"]], 120)
+    requests = sorted(at_provider(parts, run["id"]).values())
+    gaps = [1000 * (later[0] - earlier[1]) for earlier, later in pairwise(requests) if earlier[1] > gone]
+    print(
+        f"the same with a caller, without Redis   {statistics.median(gaps):.0f} ms, at most {max(gaps):.0f} ms   "
+        f"(of {len(gaps)})"
+    )
 
 
 def council(parts: Parts, times: int = 5) -> None:
