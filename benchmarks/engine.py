@@ -56,7 +56,7 @@ def talk(*, turns: int) -> dict[str, Any]:
 
 
 def callers_without_redis(parts: Parts) -> None:
-    """A run whose calls a caller makes, from the moment on when Redis has gone and nobody is woken."""
+    """A run whose calls a caller makes, measured after Redis was stopped: both processes poll the database."""
     parts.stop("worker")
     parts.environment["ARENA_CALLERS"] = "1"
     parts.start("worker", PYTHON, "manage.py", "rqworker", "engine", "-v", "0")

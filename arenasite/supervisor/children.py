@@ -48,7 +48,7 @@ class Child:
     """argv and environment may be changed between two starts.
 
     is_kept: restarted when it ends by itself. rank: children of the lowest rank are ended first. patience: seconds
-    to end in when asked. is_left: it is not forced to end then, and may outlive the supervisor. orphan_signal: what it
+    to end in when asked. goes_on: it is not forced to end then, and may outlive the supervisor. orphan_signal: what it
     gets when the supervisor has ended. handed: descriptors of ours that it has, under the same numbers. is_forked: it
     is a copy of the supervisor that runs argv, instead of a new interpreter.
     due: when it is restarted; None while it runs. started, due: of the monotonic clock.
@@ -61,7 +61,7 @@ class Child:
     rank: int = 0
     patience: float = 1.0
     is_kept: bool = True
-    is_left: bool = False
+    goes_on: bool = False
     orphan_signal: signal.Signals = signal.SIGKILL
     handed: tuple[int, ...] = ()
     is_forked: bool = False
@@ -133,8 +133,8 @@ class Child:
         self.process.wait()
 
 
-def stop_together(children: Sequence[Child], hurry: Callable[[], bool]) -> list[Child]:
-    """Ask to end, wait, then force. Returns those that are left, when all others are gone."""
+def stop_together(children: Sequence[Child], hurry: Callable[[], bool]) -> dict[str, int]:
+    """Ask to end, wait, then force. Returns name and process id of those that go on, when all others are gone."""
     for child in children:
         child.due = None
         if child.process:
@@ -142,11 +142,11 @@ def stop_together(children: Sequence[Child], hurry: Callable[[], bool]) -> list[
     until = time.monotonic() + max(child.patience for child in children)
     while any(child.is_alive for child in children) and time.monotonic() < until and not hurry():
         time.sleep(0.02)
-    left = [child for child in children if child.is_left and child.is_alive and not hurry()]
+    going_on = [child for child in children if child.goes_on and child.is_alive and not hurry()]
     for child in children:
-        if child not in left:
+        if child not in going_on:
             child.kill()
-    return left
+    return {child.name: child.process.pid for child in going_on if child.process}
 
 
 def _dies_with(parent: int, number: signal.Signals) -> Callable[[], None] | None:

@@ -58,11 +58,11 @@ class Parts:
         return self._rqworker(f"worker-{number}", "engine")
 
     def caller(self, number: int) -> Child:
-        """Calls that it cannot hear out in time it goes on with, and ends after the last: a caller of the next start
+        """With calls that do not end in time it goes on, and ends after the last of them. A caller of the next start
         takes the new ones meanwhile.
         """
         child = self._rqworker(f"caller-{number}", "callers", "--worker-class", CALLER_WORKER)
-        child.rank, child.is_left, child.orphan_signal = CALLERS, True, signal.SIGHUP
+        child.rank, child.goes_on, child.orphan_signal = CALLERS, True, signal.SIGHUP
         return child
 
     def reports(self) -> Child:

@@ -67,12 +67,11 @@ class Supervisor:
             self._look()
 
     def stop(self) -> None:
-        """End everything, rank by rank. Returns when nothing is there but what is left to end by itself."""
+        """End everything, rank by rank. Returns when nothing runs but what goes on until it ends by itself."""
         for rank in sorted({child.rank for child in self._children}):
             group = [child for child in self._children if child.rank == rank]
-            for child in stop_together(group, hurry=lambda: self._signals > 1):
-                pid = child.process.pid if child.process else 0
-                self._say(f"{child.name} hears out the answers that are under way, and ends by itself (process {pid}).")
+            for name, pid in stop_together(group, hurry=lambda: self._signals > 1).items():
+                self._say(f"{name} goes on with what it has begun, and then ends by itself (process {pid}).")
         self._children.clear()
 
     def _look(self) -> None:

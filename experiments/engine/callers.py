@@ -191,8 +191,7 @@ class CallerProcess:
                 spool.inherit()
             self._store()
             if self._look.is_due():
-                if self._wakeups.is_alone:
-                    self._look.due = time.monotonic() + wakeups.ALONE_SECONDS
+                self._wakeups.hasten(self._look)
                 if not self._stop.is_set():
                     self._claim()
                 self._look_after_mine()

@@ -123,8 +123,8 @@ class Driver:
                 leases.renew({run_id: execution.lease.fence for run_id, execution in self._executions.items()})
                 self._heartbeat()
             if self._look.is_due():
-                if self._wakeups.is_alone and self._handover.waits:
-                    self._look.due = time.monotonic() + wakeups.ALONE_SECONDS
+                if self._handover.waits:
+                    self._wakeups.hasten(self._look)
                 self._look_after_runs()
                 self._take_answers()
                 self._lose_calls()

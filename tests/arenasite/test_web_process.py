@@ -1,4 +1,4 @@
-"""A web process takes in no more than fits, keeps what nobody takes where it is made, and ends what it was asked."""
+"""Web processes: limits of what they receive, backpressure of what they send, and their end."""
 
 import contextlib
 import hashlib
@@ -234,7 +234,7 @@ def test_a_view_that_waits_for_something_does_not_keep_the_process_from_ending(s
 
 
 TEXT = "x" * 10_000
-TEXTS = 400  # four megabytes, which nobody's buffers hold
+TEXTS = 400  # four megabytes, more than all buffers hold
 
 SAYING = f"""
 import json
@@ -275,7 +275,7 @@ runpy.run_module("arenasite.server", run_name="__main__")
 
 @pytest.fixture(scope="module")
 def saying(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Saying"]:
-    """One that says much at once when it is asked to; whoever takes nothing for a second has to go."""
+    """A server that sends much at once when asked; a client that reads nothing for a second is disconnected."""
     folder, port = tmp_path_factory.mktemp("saying"), free_port()
     (folder / "saying.py").write_text(SAYING)
     (folder / "impatient.py").write_text(IMPATIENT)

@@ -143,7 +143,7 @@ def test_from_a_file_of_pictures_to_a_public_board(lab: Lab, sign_in: SignIn) ->
     is_well(outside)
     listed = lab.ask("GET", f"ladders/{lab.ladder}/milestones/")["results"]
     assert "spring_20260331" in {one["name"] for one in listed}
-    # Whoever reads the board reads why a contestant was withdrawn
+    # A contestant is withdrawn, and the board says why
     page.goto(f"{lab.url}/datasets/{slug}/contestants/")
     row = page.locator("article", has_text=LATE).first
     row.locator("input[name=reason]").fill("Its pictures were drawn by another painter.")

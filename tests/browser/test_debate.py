@@ -65,7 +65,7 @@ def test_a_debate_of_two_rounds_from_its_set_up_to_its_summary(lab: Lab, sign_in
         expect(page.locator("#slot-prompt")).to_contain_text("locked")
         expect(page.locator("#path [aria-current=step]")).to_contain_text("Round 1")
         live_text_shows_no_brace(page, "#slot-round-1")
-    # Somebody fails and is asked again; the addendum that is being written is not lost over it
+    # A participant fails and is asked again; the draft of the addendum is kept
     addendum = page.locator("#say-form-addendum")
     expect(addendum).to_be_visible()
     trouble = page.locator("#slot-round-1 .trouble[data-seat=B]")

@@ -1,7 +1,7 @@
 """Seccomp: which system calls may be made, enforced by the kernel on this process and its threads for good.
 
 A list of what is allowed: whatever it does not name is refused with EPERM, so that libraries fall back or raise, and a
-call in the tongue of another machine ends the process.
+call by the numbers of another architecture ends the process.
 """
 
 import _ctypes
@@ -135,7 +135,7 @@ def program() -> bytes:
 
 
 def beginning() -> "list[tuple[int, int, int, int]]":
-    """The number of the call is at hand; calls in the tongue of another machine have ended the process."""
+    """The number of the call is at hand; calls by the numbers of another architecture have ended the process."""
     steps = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, MACHINES[kernel.ARCHITECTURE]), answer(END), (LOAD, 0, 0, NUMBER)]
     return [*steps, (AT_LEAST, 0, 1, X32), answer(END)] if kernel.ARCHITECTURE == "x86_64" else steps
 

@@ -15,7 +15,7 @@ from tests.parts.virtual_time import VirtualLoop
 
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 KEY = "sk-canary-0123456789"
-SYSTEM_BUFFER = 1 << 16  # bytes that arrive though nobody reads
+SYSTEM_BUFFER = 1 << 16  # bytes that arrive while reading is paused
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Any]:
