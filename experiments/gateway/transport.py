@@ -51,8 +51,8 @@ class _Resolver(AbstractResolver):
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body in the pieces in which it arrives. Where its transport has many, what arrives waits in the system's
-    buffer and is read together: a large piece takes little more processor time than a small one. So does an end.
+    """The body in the pieces in which it arrives. Where its transport has many, what arrives, an end included, waits in
+    the system's buffer and is read at once: a large piece takes little more processor time than a small one.
     """
 
     def __init__(self, answer: aiohttp.ClientResponse, beside: set["_Body"]) -> None:
